@@ -1,0 +1,49 @@
+# The two commands: `make repro` and `make test`. Each sets up .venv first if it has to.
+
+PYTHON ?= python3.11
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+ifdef INFOFAIR_MIRROR
+export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup repro test lint format mini bench clean
+
+help: ## list every target
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
+
+# Installed once; again only when the pins change.
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
+	  echo "error: $(PYTHON) is not Python 3.11; set it with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+setup: $(VENV)/installed ## create .venv with the pinned dependencies
+
+repro: setup ## run the whole pipeline (dvc repro): data, training, metrics
+	dvc repro
+
+test: setup ## run the tests
+	pytest
+
+lint: setup ## ruff (check and format), mypy, and the schema of the workflows
+	ruff check .
+	ruff format --check .
+	mypy
+	check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
+format: setup ## let ruff rewrite what it can
+	ruff check --fix .
+	ruff format .
+
+mini: setup ## the whole graph in miniature, in a temporary copy of the repository
+	.ci/miniature
+
+bench: setup ## how fast the batched pass is, as ratios within one run
+	python -m bench.training
+
+clean: ## remove the environment and the caches of tools (no data, no results)
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

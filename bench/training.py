@@ -1,0 +1,152 @@
+"""How much less a model costs in the batched pass: ratios of two things measured in the same run.
+
+    plain     tests/plain.py: one model at a time, an ordinary module and loop (the better of one
+              and two threads)
+    func      torch.func: the same module, stacked with stack_module_state and vmap, 15 models
+    batched   stages/trainer.py as `train` runs it: seeds spread over two workers
+
+Costs are seconds per model and epoch of InfoFair on made-up rows of each dataset's shape. Prints a
+table and writes bench/results.json with the machine it ran on. Run it on an idle machine.
+"""
+
+import json
+import platform
+import statistics
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import joblib
+import torch
+from torch.func import functional_call, grad, stack_module_state, vmap
+
+from stages import methods
+from stages.params import Training
+from stages.processed import Processed
+from stages.trainer import CHUNK, Variant, gumbel, stream, train
+from tests.plain import CPU, Plain, train_plain
+from tests.simulated import processed
+
+# rows, features, values of the second attribute, layers, epochs of the batched pass
+SHAPES = {
+    "compas": (6_172, 52, 6, [32, 32], 25),
+    "adult": (45_222, 104, 5, [32], 4),
+    "dutch": (60_420, 73, 4, [32], 4),
+}
+CASES = [("compas", 15), ("adult", 15), ("adult", 45), ("dutch", 15)]
+ROUNDS = 5
+WORKERS = 2
+SEEDS = list(range(5))
+KNOBS = SimpleNamespace(learning_rate=1e-4, temperature=1.0, halve_temperature_every=50)
+
+
+def training(epochs: int) -> Training:
+    return Training(epochs=epochs, patience=10_000, batch_size=128, weight_decay=0.01)
+
+
+def plain(data: Processed, hidden: list[int]) -> float:
+    """Seconds an epoch of one model."""
+    found = []
+    epochs = 1 if len(data.y) > 10_000 else 5
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        start = time.perf_counter()
+        train_plain(data, "intersection", 0, hidden=hidden, training=training(epochs))
+        found.append((time.perf_counter() - start) / epochs)
+    torch.set_num_threads(1)
+    return min(found)
+
+
+def func(data: Processed, hidden: list[int], models: int = 15) -> float:
+    """Seconds per model and epoch with torch.func; every model is of the intersection setting."""
+    X = torch.from_numpy(data.X[data.split["train"]])
+    y = torch.from_numpy(data.y[data.split["train"]].astype("int64"))
+    s = torch.from_numpy(data.groups["intersection"][data.split["train"]].astype("int64"))
+    groups, B, N = len(data.group_names["intersection"]), 128, len(y)
+    modules = [Plain(X.shape[1], hidden, groups, seed % 5) for seed in range(models)]
+    parameters, _ = stack_module_state(modules)
+
+    def objective(p: dict[str, torch.Tensor], *batch: torch.Tensor) -> torch.Tensor:
+        terms = functional_call(modules[0], p, (*batch, 0.1, 1.0))
+        return torch.stack(list(terms.values())).sum()
+
+    gradients = vmap(grad(objective))
+    optimiser = torch.optim.Adam(parameters.values(), lr=1e-4, weight_decay=0.01, fused=True)
+    generator = stream(0, "bench", on=CPU)
+    start = time.perf_counter()
+    order = torch.stack([torch.randperm(N) for _ in SEEDS]).repeat_interleave(models // 5, 0)
+    chunks = N // (CHUNK * B)  # the rest of the rows is left out, of the work and of the measure
+    for chunk in range(chunks):
+        noise = gumbel((CHUNK, models, groups, B), generator).transpose(2, 3)
+        for step in range(CHUNK):
+            rows = order[:, (chunk * CHUNK + step) * B :][:, :B]
+            found = gradients(parameters, X[rows], y[rows], s[rows], noise[step])
+            for name, parameter in parameters.items():
+                parameter.grad = found[name]
+            optimiser.step()
+    return (time.perf_counter() - start) / models * N / (chunks * CHUNK * B)
+
+
+def stamps(data: Processed, hidden: list[int], seeds: list[int], models: int, epochs: int) -> list:
+    """When each epoch of one worker's pass ended."""
+    found: list[float] = []
+    strengths = [0.1 * (i + 1) for i in range(models // 15)]
+    variants = [Variant(s, a) for s in data.settings for a in strengths]
+    train(
+        method=methods.load("infofair"), knobs=KNOBS, data=data, seeds=seeds, variants=variants,
+        hidden=hidden, training=training(epochs), on=CPU,
+        say=lambda epoch, running, loss: found.append(time.perf_counter()),
+    )  # fmt: skip
+    return found
+
+
+def batched(data: Processed, hidden: list[int], models: int, epochs: int) -> float:
+    """Seconds per model and epoch, both workers busy; starting processes is not counted."""
+    shares = [SEEDS[i::WORKERS] for i in range(WORKERS)]
+    work = [joblib.delayed(stamps)(data, hidden, share, models, epochs) for share in shares]
+    ended = joblib.Parallel(n_jobs=WORKERS, backend="multiprocessing")(work)
+    return max((times[-1] - times[0]) / (epochs - 1) for times in ended) / models
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    results: dict[str, object] = {}
+    print(
+        f"{'case':<12}{'plain':>12}{'torch.func':>12}{'batched':>12}   plain/batched  func/batched"
+    )
+    for name, models in CASES:
+        rows, features, races, hidden, epochs = SHAPES[name]
+        data = processed(rows, features, races)
+        plain(data, hidden)  # warm up
+        costs = [
+            (plain(data, hidden), func(data, hidden), batched(data, hidden, models, epochs))
+            for _ in range(ROUNDS)
+        ]
+        middle = [statistics.median(column) * 1e3 for column in zip(*costs, strict=True)]
+        speedup = statistics.median(p / b for p, _, b in costs)
+        over_func = statistics.median(f / b for _, f, b in costs)
+        results[f"speedup_{name}_{models}"] = round(speedup, 1)
+        results[f"over_func_{name}_{models}"] = round(over_func, 1)
+        print(
+            f"{name + ' ' + str(models):<12}"
+            + "".join(f"{cost:>10.1f}" for cost in middle)
+            + f"{speedup:>16.1f}{over_func:>14.1f}"
+        )
+    results["machine"] = {
+        "processor": processor(),
+        "cores": joblib.cpu_count(),
+        "vector": torch.backends.cpu.get_cpu_capability(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+    Path("bench/results.json").write_text(json.dumps(results, indent=2) + "\n")
+
+
+def processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+if __name__ == "__main__":
+    main()

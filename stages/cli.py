@@ -1,0 +1,41 @@
+"""What every stage's command line shares: --help, --debug, one message when something is wrong."""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from stages.files import Problem
+
+
+def run(main: Callable[..., None], doc: str | None, *options: str) -> None:
+    """Parse `--option VALUE` for each option, call main with them, exit with a status.
+
+    Errors become one message on the terminal; --debug shows the traceback instead.
+    """
+    module = getattr(sys.modules["__main__"].__spec__, "name", main.__module__)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {module}",
+        description=doc,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for option in options:
+        parser.add_argument(
+            f"--{option}", required=True, help=f"one of the {option}s in params.yaml"
+        )
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    arguments = vars(parser.parse_args())
+    debug = arguments.pop("debug")
+    try:
+        main(**arguments)
+    except Exception as error:
+        if debug:
+            raise
+        sys.exit(f"error: {explain(error)}")
+
+
+def explain(error: Exception) -> str:
+    if isinstance(error, Problem):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return f"{type(error).__name__}: {error} (a bug of ours? run with --debug for the traceback)"

@@ -1,0 +1,216 @@
+"""Check params.yaml: every key, type, range and name, before any stage works.
+
+Each stage loads the file through `load`; the DVC stage `check` runs this module first of all, so
+that `dvc repro` says what is wrong with the file before it looks for datasets and methods.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import PydanticCustomError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from stages import cli, datasets, files, methods
+from stages.files import Problem
+
+PATH = Path("params.yaml")
+VALID = Path("data/params.valid")  # what the stage `check` leaves behind for DVC
+
+
+class Strict(BaseModel):
+    """No unknown keys, no silent conversions ("5" is not 5, true is not 1), no NaN."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    if len(set(values)) < len(values):
+        raise PydanticCustomError("repeated", "each value may appear only once")
+    return values
+
+
+def _known(package: Any) -> AfterValidator:
+    """A name with a file of its own in the package."""
+    names = sorted(module.name for module in iter_modules(package.__path__))
+
+    def check(name: str) -> str:
+        if name not in names:
+            raise PydanticCustomError("unknown", "should be one of {names}", {"names": names})
+        return name
+
+    return AfterValidator(check)
+
+
+DatasetName = Annotated[str, _known(datasets)]
+MethodNames = Annotated[list[Annotated[str, _known(methods)]], AfterValidator(_distinct)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Methods(Strict):
+    regularized: MethodNames
+    ablations: MethodNames
+    fixed: MethodNames
+
+
+class RandomSplit(Strict):
+    seed: int = Field(ge=0, lt=2**63)
+    train: Share
+    validation: Share
+
+    def model_post_init(self, context: object) -> None:
+        if self.train + self.validation >= 1:
+            raise PydanticCustomError(
+                "shares", "train + validation should be less than 1, to leave test rows"
+            )
+
+
+class Training(Strict):
+    epochs: int = Field(ge=1)
+    patience: int = Field(ge=1)
+    batch_size: int = Field(ge=1)
+    weight_decay: float = Field(ge=0)
+
+
+class DatasetKnobs(Strict):
+    hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    drop_leaking_columns: bool = False
+
+
+class Params(Strict):
+    alpha: float = Field(ge=0)
+    datasets: Annotated[list[DatasetName], Field(min_length=1), AfterValidator(_distinct)]
+    methods: Methods
+    seeds: Annotated[
+        list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=1), AfterValidator(_distinct)
+    ]
+    fallback: Literal["simulate", "none"]
+    split: Literal["authors", "random"]
+    random_split: RandomSplit
+    scale: Literal["all_rows", "train_rows"]
+    sensitive_as_input: bool
+    training: Training
+
+    @property
+    def method_names(self) -> list[str]:
+        """Every method that is run, in the order of params.yaml."""
+        return [*self.methods.regularized, *self.methods.ablations, *self.methods.fixed]
+
+    def knobs(self, name: str) -> Any:
+        """The section of one dataset or method, checked."""
+        return getattr(self, name)
+
+
+def _with_sections(asked: set[str]) -> type[Params]:
+    """Params plus one section per dataset and per method that has knobs (`Knobs` in its file).
+
+    The section of a name in `asked` is required; a section of one that is not run is optional.
+    """
+    sections: dict[str, Any] = {
+        module.name: DatasetKnobs for module in iter_modules(datasets.__path__)
+    }
+    for module in iter_modules(methods.__path__):
+        knobs = getattr(import_module(f"stages.methods.{module.name}"), "Knobs", None)
+        if knobs is not None:
+            sections[module.name] = knobs
+    fields: dict[str, Any] = {
+        name: (knobs, ...) if name in asked else (knobs | None, None)
+        for name, knobs in sections.items()
+    }
+    return create_model("Params", __base__=Params, **fields)
+
+
+def _names(value: object) -> set[str]:
+    """Every string anywhere in a value, whatever its shape: the file is not yet checked."""
+    if isinstance(value, str):
+        return {value}
+    if isinstance(value, dict):
+        value = list(value.values())
+    return set().union(*map(_names, value)) if isinstance(value, list) else set()
+
+
+def check(content: object) -> Params:
+    """The parameters, or a Problem with one line per wrong key."""
+    if not isinstance(content, dict):
+        raise Problem(f"{PATH}: found {content!r}; expected keys such as `alpha: 0.1`")
+    named = content.get("methods")
+    asked = _names(content.get("datasets")) | _names(named)
+    if isinstance(named, dict) and _names(named.get("ablations")):
+        asked.add("infofair")  # whose knobs the ablations use
+    model = _with_sections(asked)
+    try:
+        params = model.model_validate(content)
+    except ValidationError as error:
+        lines = [_line(model, problem) for problem in error.errors()]
+        raise Problem("\n".join(f"{PATH}: {line}" for line in lines)) from None
+    problem = _misplaced(params)
+    if problem:
+        raise Problem(f"{PATH}: methods{problem}")
+    return params
+
+
+def _misplaced(params: Params) -> str | None:
+    """What is wrong with the three lists of methods, if anything."""
+    names = params.method_names
+    repeated = [name for name in names if names.count(name) > 1]
+    if not names:
+        return ": all three lists are empty; name at least one method"
+    if repeated:
+        return f": {repeated[0]!r} is listed twice; each may appear only once"
+    for place, listed in params.methods:
+        for name in listed:
+            own_knobs = name in type(params).model_fields
+            if own_knobs == (place == "ablations"):
+                where = "regularized or fixed" if own_knobs else "ablations"
+                return f".{place} = {listed}: {name!r} belongs under {where}"
+            # dvc.yaml retrains by these lists when alpha changes
+            if methods.load(name).uses_alpha != (place != "fixed"):
+                where = "regularized" if place == "fixed" else "fixed"
+                return f".{place} = {listed}: {name!r} belongs under {where}"
+    return None
+
+
+def _line(model: type[BaseModel], problem: Any) -> str:
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"])
+    key = key.removeprefix(".")
+    message = problem["msg"][0].lower() + problem["msg"][1:]
+    if problem["type"] == "missing":
+        return f"{key} is missing"
+    if problem["type"] == "extra_forbidden":
+        for part in problem["loc"][:-1]:
+            kinds = model.model_fields[part].annotation
+            model = next(k for k in get_args(kinds) or (kinds,) if k is not type(None))
+        return (
+            f"{key} = {problem['input']!r}: unknown key; allowed: {', '.join(model.model_fields)}"
+        )
+    return f"{key} = {problem['input']!r}: {message.removeprefix('input ')}"
+
+
+def load(dataset: str | None = None, method: str | None = None) -> Params:
+    """Read and check params.yaml; `dataset` and `method` must be among those it names."""
+    try:
+        # The parser DVC uses, so that both read the same values; it refuses repeated keys.
+        content = YAML(typ="safe").load(PATH.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Problem(f"{PATH}: not found here; run from the top of the repository") from None
+    except (YAMLError, ValueError, KeyError, RecursionError) as error:
+        # ruamel lets some errors of its constructors through as they are
+        raise Problem(f"{PATH}: not readable as YAML: {' '.join(str(error).split())}") from None
+    params = check(content)
+    if dataset is not None and dataset not in params.datasets:
+        raise Problem(f"--dataset {dataset}: {PATH} names {', '.join(params.datasets)}")
+    if method is not None and method not in params.method_names:
+        raise Problem(f"--method {method}: {PATH} names {', '.join(params.method_names)}")
+    return params
+
+
+def main() -> None:
+    load()
+    files.write_text(VALID, "params.yaml is valid\n")
+
+
+if __name__ == "__main__":
+    cli.run(main, __doc__)

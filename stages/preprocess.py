@@ -1,0 +1,151 @@
+"""Encode, scale and split the validated rows of one dataset.
+
+Writes data/processed/<dataset>.npz: features, label, the group of every row in each setting, the
+split, and the names.
+"""
+
+import itertools
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from stages import cli, datasets, files
+from stages.datasets import Attribute, Dataset
+from stages.files import Problem
+from stages.params import DatasetKnobs, Params, RandomSplit, load
+from stages.processed import Processed
+from stages.tabular import source as source_column
+
+INTERSECTION = "intersection"
+
+
+def features(frame: pd.DataFrame, dataset: Dataset, params: Params, knobs: DatasetKnobs) -> dict:
+    """The integer features, in the authors' order, without the columns params.yaml leaves out."""
+    if knobs.drop_leaking_columns and not dataset.leaking:
+        raise Problem("params.yaml: drop_leaking_columns is true, but no column is known to leak")
+    dropped = set(dataset.leaking) if knobs.drop_leaking_columns else set()
+    if not params.sensitive_as_input:
+        dropped |= {attribute.column for attribute in dataset.sensitive.values()}
+    encoded = dataset.encode(frame)
+    return {name: x for name, x in encoded.items() if source_column(name) not in dropped}
+
+
+def scaled(integers: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
+    """Each column divided by its largest |value| over these rows (a column of zeros by 1)."""
+    largest = np.abs(integers[rows]).max(axis=0)
+    return (integers / np.where(largest == 0, 1, largest)).astype(np.float32)
+
+
+def groups(
+    frame: pd.DataFrame, sensitive: dict[str, Attribute]
+) -> tuple[dict[str, np.ndarray], dict[str, list[str]]]:
+    """The group of every row, and the groups' names: per attribute, and for their intersection.
+
+    The intersection of attributes A, B, C is numbered (A·n_B + B)·n_C + C.
+    """
+    numbers, names = {}, {}
+    for setting, attribute in sensitive.items():
+        order = {value: i for i, value in enumerate(attribute.values)}
+        numbers[setting] = frame[attribute.column].astype(object).map(order).to_numpy(np.int16)
+        names[setting] = list(attribute.values.values())
+    if len(sensitive) > 1:
+        sizes = [len(names[setting]) for setting in sensitive]
+        parts = [numbers[setting].astype(int) for setting in sensitive]
+        joint = np.ravel_multi_index(parts, sizes).astype(np.int16)
+        combined = [" & ".join(n) for n in itertools.product(*(names[s] for s in sensitive))]
+        numbers[INTERSECTION], names[INTERSECTION] = joint, combined
+    return numbers, names
+
+
+def row_numbers(path: Path) -> np.ndarray:
+    try:
+        return np.load(path, allow_pickle=False).astype(np.int32)
+    except (ValueError, EOFError) as error:
+        raise files.damaged(path, error) from None
+
+
+def authors_split(dataset: str, rows: int) -> dict[str, np.ndarray]:
+    """The released row numbers; validation is the first half of their test rows."""
+    paths = [files.raw(dataset) / file.name for file in datasets.load(dataset).split]
+    train, test = map(row_numbers, paths)
+    middle = len(test) // 2
+    split = {"train": train, "validation": test[:middle], "test": test[middle:]}
+    if sorted(itertools.chain(*split.values())) != list(range(rows)):
+        raise Problem(f"{files.raw(dataset)}: the split does not name each of {rows} rows once")
+    return split
+
+
+def random_split(strata: np.ndarray, knobs: RandomSplit) -> dict[str, np.ndarray]:
+    """A seeded split that keeps each stratum's proportions as far as its count allows.
+
+    Rows are sorted by stratum, shuffled within it, and dealt out like cards: every share gets its
+    part of each stratum to within one row, and strata too small for that share with the next.
+    """
+    rng = np.random.default_rng(knobs.seed)
+    order = np.lexsort((rng.random(len(strata)), strata))
+
+    def dealt(rows: np.ndarray, share: float) -> np.ndarray:
+        turns = np.floor(np.arange(len(rows) + 1) * share + 0.5)
+        return np.diff(turns) > 0
+
+    in_train = dealt(order, knobs.train)
+    rest = order[~in_train]
+    in_validation = dealt(rest, knobs.validation / (1 - knobs.train))
+    split = {"train": order[in_train], "validation": rest[in_validation]}
+    split["test"] = rest[~in_validation]
+    return {name: np.sort(rows).astype(np.int32) for name, rows in split.items()}
+
+
+def process(frame: pd.DataFrame, name: str, data: str, split: str, params: Params) -> Processed:
+    dataset = datasets.load(name)
+    columns = features(frame, dataset, params, params.knobs(name))
+    y = frame[dataset.label].to_numpy(np.int8)
+    numbers, names = groups(frame, dict(dataset.sensitive))
+    if params.split == "random":
+        split = "random"
+    if split == "random":
+        joint = numbers[list(numbers)[-1]].astype(int)
+        rows = random_split(joint * 2 + y, params.random_split)
+    else:
+        rows = authors_split(name, len(frame))
+    empty = [part for part, members in rows.items() if len(members) == 0]
+    if empty:
+        raise Problem(f"params.yaml: random_split leaves no {empty[0]} rows of {len(frame)}")
+    return Processed(
+        X=scaled(
+            np.column_stack(list(columns.values())),
+            slice(None) if params.scale == "all_rows" else rows["train"],
+        ),
+        y=y,
+        features=list(columns),
+        groups=numbers,
+        group_names=names,
+        split=rows,
+        data=data,
+        partition=split,
+    )
+
+
+def main(dataset: str) -> None:
+    params = load(dataset)
+    path = files.need(files.validated(dataset), f"validate@{dataset}")
+    try:
+        frame = pd.read_parquet(path)
+    except (ValueError, OSError) as error:
+        raise files.damaged(path, error) from None
+    source = json.loads((files.raw(dataset) / "SOURCE.json").read_text(encoding="utf-8"))
+    result = process(frame, dataset, source["data"], source["split"], params)
+    result.save(files.processed(dataset))
+    sizes = ", ".join(f"{len(rows)} {name}" for name, rows in result.split.items())
+    print(
+        f"{dataset}: {result.X.shape[1]} features; {sizes} rows ({result.partition} split); "
+        + "; ".join(f"{s}: {len(result.group_names[s])} groups" for s in result.settings),
+        file=sys.stderr,
+    )
+
+
+if __name__ == "__main__":
+    cli.run(main, __doc__, "dataset")
