@@ -2,7 +2,8 @@
 
     plain     tests/plain.py: one model at a time, an ordinary module and loop (the better of one
               and two threads)
-    func      torch.func: the same module, stacked with stack_module_state and vmap, 15 models
+    func      torch.func: the same module, stacked with stack_module_state and vmap, 15 models on
+              one core
     batched   stages/trainer.py as `train` runs it: seeds spread over two workers
 
 Costs are seconds per model and epoch of InfoFair on made-up rows of each dataset's shape. Prints a
@@ -111,8 +112,9 @@ def batched(data: Processed, hidden: list[int], models: int, epochs: int) -> flo
 def main() -> None:
     torch.set_num_threads(1)
     results: dict[str, object] = {}
+    print("milliseconds per model and epoch, and ratios")
     print(
-        f"{'case':<12}{'plain':>12}{'torch.func':>12}{'batched':>12}   plain/batched  func/batched"
+        f"{'':<12}{'plain':>10}{'func':>10}{'batched':>10}{'plain/batched':>16}{'func/batched':>14}"
     )
     for name, models in CASES:
         rows, features, races, hidden, epochs = SHAPES[name]
@@ -128,7 +130,7 @@ def main() -> None:
         results[f"speedup_{name}_{models}"] = round(speedup, 1)
         results[f"over_func_{name}_{models}"] = round(over_func, 1)
         print(
-            f"{name + ' ' + str(models):<12}"
+            f"{name} {models:<{11 - len(name)}}"
             + "".join(f"{cost:>10.1f}" for cost in middle)
             + f"{speedup:>16.1f}{over_func:>14.1f}"
         )

@@ -8,7 +8,6 @@ Writes data/raw/<dataset>/: the files and SOURCE.json. Which source served a fil
 logged to data/download.log, but kept out of SOURCE.json: the same bytes give the same hash.
 """
 
-import logging
 import os
 import shutil
 import subprocess
@@ -170,9 +169,13 @@ def box(*lines: str) -> str:
     return "\n".join([edge, *(f"## {line:<{width}} ##" for line in lines), edge])
 
 
-def by_hand(name: str, dataset: Dataset) -> str:
+def by_hand(name: str, dataset: Dataset) -> list[str]:
     names = ", ".join(f.name for f in (*dataset.files, *dataset.split))
-    return f"Place {names} in a folder <mirror>/{name}/ and set INFOFAIR_MIRROR=<mirror>."
+    return [
+        f"To place the files by hand: put {names}",
+        f"into a folder <mirror>/{name}/, set INFOFAIR_MIRROR=<mirror>,",
+        f"and run: dvc repro --force download@{name} && dvc repro",
+    ]
 
 
 def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[str, object]:
@@ -188,7 +191,7 @@ def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[s
     if split_missing and fallback == "none":
         raise Problem(
             f"no source serves {name} (params.yaml: fallback is none). Tried:\n{tried}\n"
-            + by_hand(name, dataset)
+            + "\n".join(by_hand(name, dataset))
         )
     if missing:
         for left in target.iterdir():  # a simulated dataset holds no real file
@@ -198,7 +201,7 @@ def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[s
             box(
                 f"{name.upper()} IS SIMULATED: {SIMULATED}.",
                 "No source served the real files; every result made from them is marked.",
-                by_hand(name, dataset),
+                *by_hand(name, dataset),
             ),
             file=sys.stderr,
         )
@@ -207,7 +210,7 @@ def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[s
         for file in dataset.split:
             (target / file.name).unlink(missing_ok=True)
         print(f"no source serves the authors' split of {name}. Tried:\n{tried}", file=sys.stderr)
-        print(box(f"{name.upper()}: {RANDOM_SPLIT}.", by_hand(name, dataset)), file=sys.stderr)
+        print(box(f"{name.upper()}: {RANDOM_SPLIT}.", *by_hand(name, dataset)), file=sys.stderr)
     return {
         "dataset": name,
         "data": "simulated" if missing else "real",
@@ -221,7 +224,7 @@ def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[s
 
 def main(dataset: str) -> None:
     params = load(dataset)
-    logging.getLogger("pooch").setLevel(logging.WARNING)
+    pooch.get_logger().setLevel("WARNING")  # we say ourselves what was tried
     folder = files.raw(dataset)
     partial = folder.with_name(f".{dataset}.partial")  # takes the final name only when complete
     shutil.rmtree(partial, ignore_errors=True)

@@ -478,7 +478,9 @@ def test_without_a_fallback_a_missing_file_is_a_problem_that_leaves_nothing_behi
         assert f"{name}: {server.url}/{name}: 404" in text
         assert f"{name}: no package carries this file" in text
     assert all(f"{name}: " not in text for name in CONTENT if name not in missing)
-    assert "Place one.csv, two.csv, train_idx.npy, test_idx.npy in a folder <mirror>/dutch/" in text
+    assert (
+        "put one.csv, two.csv, train_idx.npy, test_idx.npy\ninto a folder <mirror>/dutch/" in text
+    )
     assert "set INFOFAIR_MIRROR=<mirror>" in text
     assert nothing_left()
 
@@ -494,7 +496,9 @@ def test_without_a_fallback_and_without_a_source_not_a_single_file_is_written(
 def test_files_placed_by_hand_as_the_message_says_are_accepted(
     run: Run, workspace: Path, refusing: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Problem, match=r"in a folder <mirror>/dutch/ and set INFOFAIR_MIRROR"):
+    with pytest.raises(
+        Problem, match=r"into a folder <mirror>/dutch/, set INFOFAIR_MIRROR=<mirror>"
+    ):
         run(made_up(address(refusing)))
     mirror(workspace / "mirror", CONTENT, monkeypatch)
     assert run(made_up(address(refusing)))["data"] == "real"

@@ -209,7 +209,7 @@ def simulate(rows: int, seed: int) -> pd.DataFrame:
 
 
 def write(frame: pd.DataFrame, folder: Path) -> None:
-    lines = frame.apply(", ".join, axis="columns").to_list()
+    lines = [", ".join(row) for row in frame.to_numpy().tolist()]
     train = len(lines) * 2 // 3
     test = ["|1x3 Cross validator", *(f"{line}." for line in lines[train:])]
     (folder / "adult.data").write_text("\n".join([*lines[:train], "\n"]))

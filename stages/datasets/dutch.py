@@ -116,7 +116,7 @@ def simulate(rows: int, seed: int) -> pd.DataFrame:
 
 def write(frame: pd.DataFrame, folder: Path) -> None:
     header = [f"@attribute {name} {{{','.join(values)}}}" for name, values in VALUES.items()]
-    rows = frame.apply(",".join, axis="columns").to_list()
+    rows = [",".join(row) for row in frame.to_numpy().tolist()]
     text = "\n".join(["@relation simulated", "", *header, "", "@data", "", *rows, ""])
     (folder / FILE).write_text(text)
 
