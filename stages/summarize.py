@@ -65,16 +65,15 @@ def summarize(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
             ratio = (table[metric] / of_vanilla).where(of_vanilla != 0)
             table[name] = ratio if protocol == "std" else 1 - ratio
         rows.append(table.assign(protocol=protocol))
-    summary = pd.concat(rows).merge(
-        paper.rename(columns={c: f"paper_{c}" for c in paper.columns.drop(CELL)}),
-        how="left",
-        on=CELL,
+    order = test[CELL].drop_duplicates()
+    summary = (
+        pd.concat(rows)
+        .merge(order.assign(place=range(len(order))), on=CELL)
+        .sort_values("place", kind="stable")
+        .merge(paper.set_index(CELL).add_prefix("paper_").reset_index(), how="left", on=CELL)
     )
-    order = {key: i for i, key in enumerate(test[CELL].drop_duplicates().itertuples(index=False))}
-    place = [order[key] for key in summary[CELL].itertuples(index=False, name="Pandas")]
-    columns = [*CELL, "protocol", *METRICS, *REDUCTIONS.values()]
-    columns += [f"paper_{c}" for c in paper.columns.drop(CELL)] + MARKS
-    return summary.assign(place=place).sort_values("place", kind="stable")[columns]
+    printed = [name for name in summary.columns if name.startswith("paper_")]
+    return summary[[*CELL, "protocol", *METRICS, *REDUCTIONS.values(), *printed, *MARKS]]
 
 
 def headline(summary: pd.DataFrame) -> dict:
