@@ -24,7 +24,7 @@ from torch.func import functional_call, grad, stack_module_state, vmap
 from stages import methods
 from stages.params import Training
 from stages.processed import Processed
-from stages.trainer import CHUNK, Variant, gumbel, stream, train
+from stages.trainer import CHUNK, Job, Variant, gumbel, stream, train
 from tests.plain import CPU, Plain, train_plain
 from tests.simulated import processed
 
@@ -93,11 +93,8 @@ def stamps(data: Processed, hidden: list[int], seeds: list[int], models: int, ep
     found: list[float] = []
     strengths = [0.1 * (i + 1) for i in range(models // 15)]
     variants = [Variant(s, a) for s in data.settings for a in strengths]
-    train(
-        method=methods.load("infofair"), knobs=KNOBS, data=data, seeds=seeds, variants=variants,
-        hidden=hidden, training=training(epochs), on=CPU,
-        say=lambda epoch, running, loss: found.append(time.perf_counter()),
-    )  # fmt: skip
+    job = Job(methods.load("infofair"), KNOBS, data, variants, hidden, training(epochs))
+    train(job, seeds, CPU, lambda epoch, running, loss: found.append(time.perf_counter()))
     return found
 
 

@@ -9,13 +9,12 @@ changes no number.
 import os
 import sys
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import joblib
 import numpy as np
+import torch
 
 from stages import cli, files, methods
 from stages.files import Problem
@@ -23,7 +22,7 @@ from stages.methods import ALL
 from stages.params import Params, load
 from stages.processed import Processed, save_arrays
 from stages.progress import Progress
-from stages.trainer import Trained, Variant, device, train
+from stages.trainer import Job, Trained, Variant, device, train
 
 
 def workers() -> int:
@@ -39,41 +38,33 @@ def knobs_of(method: str, params: Params) -> object:
 
 
 def work(
-    job: Callable[..., list[Trained]],
-    worker: int,
-    shares: list[list[int]],
-    board: Path,
-    epochs: int,
-    title: str,
+    job: Job, worker: int, shares: list[list[int]], on: torch.device, board: Path, title: str
 ) -> list[Trained]:
     """One worker's pass over its share of the seeds."""
-    say = Progress(board, worker, len(shares), epochs, title)
-    return job(seeds=shares[worker], say=say, where=title)
+    say = Progress(board, worker, len(shares), job.training.epochs, title)
+    return train(job, shares[worker], on, say, title)
 
 
 def train_all(dataset: str, method: str, params: Params, data: Processed) -> list[Trained]:
     """The seeds dealt out to workers, each one batched pass."""
-    on = device()
     settings = data.settings if methods.load(method).uses_groups else [ALL]
-    variants = [Variant(setting, params.alpha) for setting in settings]
-    job = partial(
-        train,
+    job = Job(
         method=methods.load(method),
         knobs=knobs_of(method, params),
         data=data,
-        variants=variants,
+        variants=[Variant(setting, params.alpha) for setting in settings],
         hidden=params.knobs(dataset).hidden,
         training=params.training,
-        on=on,
     )
+    on = device()
     count = 1 if on.type == "cuda" else min(workers(), len(params.seeds))
     shares = [params.seeds[i::count] for i in range(count)]
-    title = f"{method} on {dataset}"
     with TemporaryDirectory() as folder:
-        board = Progress.new_board(Path(folder) / "board", [len(s) * len(variants) for s in shares])
+        models = [len(share) * len(settings) for share in shares]
+        board = Progress.new_board(Path(folder) / "board", models)
         # Forked workers share the imports; joblib hands them large arrays as memory maps.
         results = joblib.Parallel(n_jobs=count, backend="multiprocessing")(
-            joblib.delayed(work)(job, worker, shares, board, params.training.epochs, title)
+            joblib.delayed(work)(job, worker, shares, on, board, f"{method} on {dataset}")
             for worker in range(count)
         )
     return [model for models in results for model in models]

@@ -45,6 +45,18 @@ class Variant:
     alpha: float
 
 
+@dataclass(frozen=True)
+class Job:
+    """What to train: a method on a dataset, one model per variant for each seed."""
+
+    method: Method
+    knobs: Any  # the method's `Knobs`
+    data: Processed
+    variants: list[Variant]
+    hidden: list[int]  # units of each layer of the feature extractor
+    training: Training
+
+
 @dataclass
 class Trained:
     """What one model leaves behind."""
@@ -126,18 +138,9 @@ def relu_backward(gradient: Tensor, output: Tensor) -> None:
 class Pass:
     """The stacked models: parameters, optimiser state, generators, and who sits in which slot."""
 
-    def __init__(
-        self,
-        method: Method,
-        knobs: Any,
-        data: Processed,
-        seeds: list[int],
-        variants: list[Variant],
-        hidden: list[int],
-        training: Training,
-        on: torch.device,
-    ) -> None:
-        self.method, self.knobs, self.training, self.on = method, knobs, training, on
+    def __init__(self, job: Job, seeds: list[int], on: torch.device) -> None:
+        self.method, self.knobs, self.training, self.on = job.method, job.knobs, job.training, on
+        data, variants, hidden = job.data, job.variants, job.hidden
         self.seeds = list(seeds)
         self.models = [[Trained(seed, variant) for variant in variants] for seed in seeds]
         self.running = [[True] * len(variants) for _ in seeds]
@@ -157,7 +160,7 @@ class Pass:
         # Padding all settings to the dataset's largest, not to this pass's, keeps every product's
         # shape, and so every bit, the same whichever settings share the pass.
         widest = max(len(names) for names in data.group_names.values())
-        self.groups = widest if method.uses_groups else 1
+        self.groups = widest if job.method.uses_groups else 1
         self.X, self.y, self.s = {}, {}, {}
         for name, numbers in data.split.items():
             rows = torch.from_numpy(numbers.astype(np.int64))
@@ -459,14 +462,8 @@ class Pass:
 
 
 def train(
-    *,
-    method: Method,
-    knobs: Any,
-    data: Processed,
+    job: Job,
     seeds: list[int],
-    variants: list[Variant],
-    hidden: list[int],
-    training: Training,
     on: torch.device,
     say: Callable[[int, int, float], None] = lambda epoch, running, loss: None,
     where: str = "training",
@@ -479,7 +476,7 @@ def train(
     torch.use_deterministic_algorithms(True)
     # Filling every new tensor with NaN only serves to find reads of uninitialised memory.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    batched = Pass(method, knobs, data, seeds, variants, hidden, training, on)
+    batched = Pass(job, seeds, on)
     models = [model for row in batched.models for model in row]
     batched.run(say, where)
     return models

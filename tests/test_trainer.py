@@ -16,7 +16,8 @@ from stages.files import Problem
 from stages.methods import ALL, Batch, Method
 from stages.methods.infofair import InfoFair, gumbel_softmax
 from stages.params import Training
-from stages.trainer import Pass, Trained, Variant, device, gumbel, stream, train
+from stages.processed import Processed
+from stages.trainer import Job, Pass, Trained, Variant, device, gumbel, stream, train
 from tests.conftest import ROOT
 from tests.plain import CPU, probabilities, train_plain
 from tests.simulated import processed
@@ -30,6 +31,17 @@ def training(**changes: float) -> Training:
     return Training(**(knobs | changes))
 
 
+def job_of(
+    method: str,
+    variants: list[Variant],
+    hidden: list[int],
+    data: Processed,
+    knobs: SimpleNamespace = KNOBS,
+    **changes: float,
+) -> Job:
+    return Job(methods.load(method), knobs, data, variants, hidden, training(**changes))
+
+
 def run(
     method: str = "infofair",
     seeds: tuple[int, ...] = (0, 1),
@@ -40,16 +52,9 @@ def run(
     knobs: SimpleNamespace = KNOBS,
     **changes: float,
 ) -> dict[tuple[int, str, float], Trained]:
-    found = train(
-        method=methods.load(method),
-        knobs=knobs,
-        data=processed(rows),
-        seeds=list(seeds),
-        variants=[Variant(setting, alpha) for setting in settings for alpha in alphas],
-        hidden=list(hidden),
-        training=training(**changes),
-        on=CPU,
-    )
+    variants = [Variant(setting, alpha) for setting in settings for alpha in alphas]
+    job = job_of(method, variants, list(hidden), processed(rows), knobs, **changes)
+    found = train(job, list(seeds), CPU)
     return {(m.seed, m.variant.setting, m.variant.alpha): m for m in found}
 
 
@@ -155,7 +160,7 @@ def test_a_stopped_model_keeps_the_predictions_of_its_last_epoch() -> None:
 def test_stopped_models_leave_the_batch() -> None:
     data = processed()
     variants = [Variant(setting, 0.1) for setting in SETTINGS]
-    batched = Pass(methods.load("infofair"), KNOBS, data, [0, 1, 2], variants, [8], training(), CPU)
+    batched = Pass(job_of("infofair", variants, [8], data), [0, 1, 2], CPU)
     batched.train_epoch(0)
     kept = {
         (m.seed, m.variant.setting): batched.parameters["heads"][e, k].detach().clone()
@@ -216,14 +221,14 @@ import torch
 from types import SimpleNamespace
 from stages import methods
 from stages.params import Training
-from stages.trainer import Variant, train
+from stages.trainer import Job, Variant, train
 from tests.simulated import processed
 data = processed(45_222, 104)
 variants = [Variant(s, a) for s in data.settings for a in (0.1, 0.2, 0.5)]
 knobs = SimpleNamespace(learning_rate=1e-4, temperature=1.0, halve_temperature_every=50)
 training = Training(epochs=1, patience=5, batch_size=128, weight_decay=0.01)
-train(method=methods.load("infofair"), knobs=knobs, data=data, seeds=list(range(5)),
-      variants=variants, hidden=[32], training=training, on=torch.device("cpu"))
+job = Job(methods.load("infofair"), knobs, data, variants, [32], training)
+train(job, list(range(5)), torch.device("cpu"))
 import resource
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
@@ -341,7 +346,7 @@ def test_the_temperature_is_halved_as_params_say() -> None:
 def test_groups_a_setting_does_not_have_play_no_part() -> None:
     variants = [Variant("gender", 0.1), Variant("intersection", 0.1)]
     data = processed()
-    batched = Pass(methods.load("infofair"), KNOBS, data, [0], variants, [8], training(), CPU)
+    batched = Pass(job_of("infofair", variants, [8], data), [0], CPU)
     batched.train_epoch(0)
     # rows of the heads: 2 classes, 6 groups, w1; gender has two groups only
     assert not batched.parameters["heads"][0, 0, 4:8].any()
