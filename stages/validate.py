@@ -21,6 +21,12 @@ from stages.files import Problem
 from stages.params import load
 
 STRUCTURE = ["column_in_schema", "column_in_dataframe"]  # pandera's names: unknown, missing column
+PLAIN = {  # pandera's names for the terminal
+    "column_in_schema": "unknown column",
+    "column_in_dataframe": "missing column",
+    "coerce_dtype('int64')": "not a whole number",
+    "field_uniqueness": "repeated value",
+}
 SHOWN = 5  # failing rows listed per column and rule
 LEAK = 0.9  # balanced accuracy from which a single column "gives the label away"
 
@@ -46,9 +52,10 @@ def broken(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFrame:
         schema.validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as error:
         cases = error.failure_cases
-        # A value of the wrong type leaves its column text, on which further checks raise: these
-        # cases name no row, and are no failures of their own.
-        own = cases["index"].notna() | cases["check"].isin(STRUCTURE)
+        # A value that cannot be coerced leaves its column text: that this is the wrong type, and
+        # that further checks raise on it (naming no row), are no failures of their own.
+        rows = cases["index"].notna() & ~cases["check"].str.startswith("dtype(")
+        own = rows | cases["check"].isin(STRUCTURE)
         return cases[own] if own.any() else cases
     return pd.DataFrame(columns=["column", "check", "index", "failure_case"])
 
@@ -60,20 +67,25 @@ def failures(frame: pd.DataFrame, dataset: Dataset) -> tuple[pd.DataFrame, list[
     is one failure.
     """
     columns = pa.DataFrameSchema(dataset.schema.columns, strict=True)
-    cases = broken(columns, frame)
-    if not cases["check"].isin(STRUCTURE).any():
-        frame = columns.validate(frame[~frame.index.isin(cases["index"])])
-        rules = broken(pa.DataFrameSchema(checks=dataset.schema.checks), frame)
+    rules = pa.DataFrameSchema(checks=dataset.schema.checks)
+    found = [broken(columns, frame)]
+    # A wrong type hides what else is wrong in its column: look again without those rows.
+    while found[-1]["index"].notna().any():
+        frame = frame[~frame.index.isin(found[-1]["index"])]
+        found.append(broken(columns, frame))
+    if found[-1].empty:
+        frame = columns.validate(frame)
+        across = broken(rules, frame).assign(column="several columns")
         # Pandera lists every column of a row that breaks such a rule.
-        rules = rules.assign(column="several columns").drop_duplicates(["check", "index"])
-        cases = pd.concat([cases, rules])
+        found.append(across.drop_duplicates(["check", "index"]))
+    cases = pd.concat(found)
     structural = cases["check"].isin(STRUCTURE)
     cases = cases.assign(column=cases["column"].mask(structural, cases["failure_case"]))
-    found = []
+    entries = []
     for (column, rule), group in cases.groupby(["column", "check"], sort=False, dropna=False):
         rows = group["index"].dropna()
         hidden = column in dataset.identifying or column == "several columns" or not len(rows)
-        found.append(
+        entries.append(
             {
                 "column": str(column),
                 "rule": str(rule),
@@ -82,7 +94,7 @@ def failures(frame: pd.DataFrame, dataset: Dataset) -> tuple[pd.DataFrame, list[
                 "first_value": None if hidden else str(group["failure_case"].iloc[0])[:80],
             }
         )
-    return frame, found
+    return frame, entries
 
 
 def apply_filters(frame: pd.DataFrame, dataset: Dataset) -> tuple[pd.DataFrame, list[dict]]:
@@ -145,8 +157,9 @@ def describe(report: dict[str, Any]) -> str:
             rows = ", ".join(entry["rows"])
             value = f", first value {entry['first_value']!r}" if entry["first_value"] else ""
             more = " …" if entry["count"] > len(entry["rows"]) > 0 else ""
+            rule = PLAIN.get(entry["rule"], entry["rule"])
             lines.append(
-                f"  {entry['column']}: {entry['rule']}: {entry['count']} failures{value}"
+                f"  {entry['column']}: {rule}: {entry['count']} failures{value}"
                 + (f" ({rows}{more})" if rows else "")
             )
         return "\n".join(lines)

@@ -115,6 +115,20 @@ def test_a_wrong_type_blames_no_other_row_and_no_other_column(
     assert {entry["column"] for entry in found} <= {column, "several columns"}
 
 
+def test_a_wrong_type_hides_no_other_failure_of_its_column(
+    intact: dict[str, pd.DataFrame], tmp_path: Path
+) -> None:
+    frame = changed("adult", intact["adult"], age="x", education="HS-grad")
+    frame = changed("adult", frame, row=3, age="200")
+    frame = changed("adult", frame, row=4, **{"capital-gain": "1", "capital-loss": "1"})
+    found = failures("adult", frame, tmp_path)
+    assert [(entry["column"], entry["rows"]) for entry in found] == [
+        ("age", ["adult.data:20"]),
+        ("age", ["adult.data:4"]),
+        ("several columns", ["adult.data:5"]),
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "column", "value", "rule"),
     [
