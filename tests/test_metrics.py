@@ -80,12 +80,15 @@ def test_without_empty_groups_the_released_form_is_a_fixed_share_of_the_definiti
     assert imparity_released(predicted, renumbered, k) == pytest.approx(expected)
 
 
-def test_a_constant_prediction_is_fair_by_the_definition_but_not_as_released() -> None:
-    # COMPAS race: five of six groups have test rows; every pair with the empty one counts 1/2
-    group = np.repeat(np.arange(5), 7)
-    constant = np.ones(35, int)
-    assert imparity(constant, group, 6) == 0
-    assert imparity_released(constant, group, 6) == pytest.approx(5 * 0.5 / 21)
+@pytest.mark.parametrize(("groups", "empty", "released"), [(6, 1, 0.119), (12, 3, 0.173)])
+def test_a_constant_prediction_is_fair_by_the_definition_but_not_as_released(
+    groups: int, empty: int, released: float
+) -> None:
+    # COMPAS, race and gender & race: every pair with a group without test rows counts 1/2
+    group = np.repeat(np.arange(groups - empty), 7)
+    constant = np.ones(len(group), int)
+    assert imparity(constant, group, groups) == 0
+    assert imparity_released(constant, group, groups) == pytest.approx(released, abs=5e-4)
 
 
 def test_one_group_alone_has_no_imparity() -> None:
