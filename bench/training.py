@@ -6,7 +6,7 @@
               one core
     batched   stages/trainer.py as `train` runs it: seeds spread over two workers
 
-Costs are seconds per model and epoch of InfoFair on made-up rows of each dataset's shape. Prints a
+Costs are per model and epoch of InfoFair on made-up rows of each dataset's shape. Prints a
 table and writes bench/results.json with the machine it ran on. Run it on an idle machine.
 """
 

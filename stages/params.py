@@ -162,14 +162,11 @@ def _misplaced(params: Params) -> str | None:
         return f": {repeated[0]!r} is listed twice; each may appear only once"
     for place, listed in params.methods:
         for name in listed:
-            own_knobs = name in type(params).model_fields
-            if own_knobs == (place == "ablations"):
-                where = "regularized or fixed" if own_knobs else "ablations"
-                return f".{place} = {listed}: {name!r} belongs under {where}"
-            # dvc.yaml retrains by these lists when alpha changes
-            if methods.load(name).uses_alpha != (place != "fixed"):
-                where = "regularized" if place == "fixed" else "fixed"
-                return f".{place} = {listed}: {name!r} belongs under {where}"
+            # dvc.yaml decides by these lists what a change of alpha, or of InfoFair's knobs, trains
+            reading = "regularized" if methods.load(name).uses_alpha else "fixed"
+            right = reading if name in type(params).model_fields else "ablations"
+            if place != right:
+                return f".{place} = {listed}: {name!r} belongs under {right}"
     return None
 
 

@@ -100,12 +100,6 @@ def draw(rng: np.random.Generator, shares: Mapping[str, float], rows: int) -> np
 
 def label_with(rng: np.random.Generator, score: np.ndarray, share: float) -> np.ndarray:
     """0/1 labels from a logistic model of the score, with about `share` ones."""
-    score = (score - score.mean()) / score.std()
-    low, high = -20.0, 20.0
-    for _ in range(60):  # bisection for the intercept
-        middle = (low + high) / 2
-        if (1 / (1 + np.exp(-(2 * score + middle)))).mean() < share:
-            low = middle
-        else:
-            high = middle
-    return (rng.random(len(score)) < 1 / (1 + np.exp(-(2 * score + low)))).astype(int)
+    score = 2 * (score - score.mean()) / score.std()
+    noisy = score + rng.logistic(size=len(score))
+    return (noisy > np.quantile(noisy, 1 - share)).astype(int)

@@ -8,8 +8,8 @@ import pytest
 
 from stages import cli
 from stages.files import Problem
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parent.parent
 OF_A_DATASET = ["download", "validate", "preprocess", "train", "evaluate"]
 STAGES = [*OF_A_DATASET, "summarize", "params"]
 

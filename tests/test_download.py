@@ -22,8 +22,8 @@ from stages import datasets, download, files
 from stages.datasets import Dataset, RawFile
 from stages.datasets.dutch import DATASET as DUTCH
 from stages.files import Problem
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parent.parent
 DATA, SPLIT = ("one.csv", "two.csv"), ("train_idx.npy", "test_idx.npy")
 CONTENT = {name: f"content of {name}\n".encode() * 500 for name in (*DATA, *SPLIT)}
 HTML = b"<html>The file has moved.</html>"

@@ -12,8 +12,8 @@ from ruamel.yaml import YAML
 
 from stages import params
 from stages.files import Problem
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parent.parent
 COMMITTED = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
 REMOVED = object()
 
@@ -86,7 +86,6 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("infofair.learning_rate", 0, "infofair.learning_rate = 0", "greater than 0"),
         ("vanilla.learning_rate", 0.0, "vanilla.learning_rate = 0.0", "greater than 0"),
         ("infofair.temperature", 0, "infofair.temperature = 0", "greater than 0"),
-        ("infofair.halve_temperature_every", 0, "infofair.halve_temperature_", "equal to 1"),
         (
             "infofair.halve_temperature_every",
             0,
@@ -107,6 +106,15 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("methods.fixed", ["magic"], "methods.fixed[0] = 'magic'", "one of ['infofair', "),
         ("methods.fixed", ["vanilla"] * 2, "methods.fixed = ['vanilla', 'vanilla']", "only once"),
         ("methods.fixed", ["vanilla", "infofair"], "methods: 'infofair'", "only once"),
+        ("methods.regularized", ["vanilla"], "methods: 'vanilla'", "only once"),
+        ("methods", only("infofair")["methods"], "methods.fixed = ['infofair']", "regularized"),
+        ("methods", only("infofair_ts")["methods"], "methods.fixed = ['infofair_ts']", "ablations"),
+        (
+            "methods",
+            {"regularized": ["vanilla"], "ablations": [], "fixed": []},
+            "methods.regularized = ['vanilla']",
+            "belongs under fixed",
+        ),
         ("methods", only()["methods"], "methods: all three lists are empty", "at least one"),
         ("split", "paper", "split = 'paper'", "'authors' or 'random'"),
         ("scale", "rows", "scale = 'rows'", "'all_rows' or 'train_rows'"),

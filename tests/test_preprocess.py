@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from ruamel.yaml import YAML
 
-from stages import datasets, files, params, preprocess, validate
+from stages import datasets, evaluate, files, params, preprocess, validate
 from stages.datasets import Attribute
 from stages.files import Problem
 from stages.params import Params, RandomSplit
 from stages.processed import Processed
 from stages.tabular import source
 from tests import simulated
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parent.parent
 NAMES = ("compas", "adult", "dutch")
 PARTS = ("train", "validation", "test")
 each_dataset = pytest.mark.parametrize("name", NAMES)
@@ -159,6 +159,19 @@ def test_real_groups_and_split_are_the_authors(
     assert np.bincount(test, minlength=len(everywhere)).tolist() == in_test
     assert len(result.group_names["intersection"]) == len(everywhere)
     assert (result.data, result.partition) == ("real", "authors")
+
+
+@pytest.mark.real
+def test_one_leaking_column_is_the_papers_vanilla_on_compas(real: Path, workspace: Path) -> None:
+    (workspace / "data").mkdir()
+    (workspace / "data/raw").symlink_to(real)
+    result = preprocess.process(
+        real_rows(real, "compas"), "compas", "real", "authors", given_params()
+    )
+    leak = result.X[:, result.features.index("is_recid")][result.split["test"]]
+    found = [evaluate.evaluate(result, "test", leak, setting) for setting in result.settings]
+    assert [round(row["micro_f1"], 3) for row in found] == [0.972] * 3
+    assert [round(row["imparity_released"], 3) for row in found] == [0.050, 0.181, 0.234]
 
 
 # Splits.

@@ -67,45 +67,46 @@ class InfoFair(Method):
         self.vectors = {"w2": GROUPS} if "D" in terms else {}
 
     def objective(self, out: Outputs, batch: Batch, knobs: Knobs) -> "dict[str, Tensor]":
+        return self.values(out, batch, self.draw(out, batch, knobs))
+
+    def values(self, out: Outputs, batch: Batch, drawn: "Tensor | None") -> "dict[str, Tensor]":
+        """The terms, given s̃."""
         terms = {"T": task_loss(out, batch)}
         if "S" in self.terms:
             terms["S"] = batch.alpha * mean_log_likelihood(out["sensitive"], batch.s)
-        if "D" in self.terms:
-            drawn = self.draw(out, batch, knobs)
-            terms["D"] = batch.alpha * self.mean_ratio(out, batch, drawn)
+        if drawn is not None:
+            w2_true = out["w2"].gather(1, batch.s[:, 0]).mean(1)
+            w2_drawn = (out["w2"].unsqueeze(2) * drawn).sum(1).mean(1)
+            terms["D"] = batch.alpha * (out["w1"].mean((1, 2)) + (w2_true + w2_drawn) / 2)
         return terms
 
     def temperature(self, batch: Batch, knobs: Knobs) -> float:
         return knobs.temperature / 2 ** (batch.epoch // knobs.halve_temperature_every)
 
-    def draw(self, out: Outputs, batch: Batch, knobs: Knobs) -> "Tensor":
-        """s̃, R × groups × B. log q and its logits differ by a constant that softmax ignores."""
-        assert batch.noise is not None
-        return gumbel_softmax(out["sensitive"], batch.noise, self.temperature(batch, knobs))
+    def draw(self, out: Outputs, batch: Batch, knobs: Knobs) -> "Tensor | None":
+        """s̃, R × groups × B, if D is a term and so there is noise.
 
-    def mean_ratio(self, out: Outputs, batch: Batch, drawn: "Tensor") -> "Tensor":
-        """E[w₁ᵀz + w₂ᵀs] over true and drawn pairs in equal parts, R."""
-        w2_true = out["w2"].gather(1, batch.s[:, 0]).mean(1)
-        w2_drawn = (out["w2"].unsqueeze(2) * drawn).sum(1).mean(1)
-        return out["w1"].mean((1, 2)) + (w2_true + w2_drawn) / 2
+        log q and the logits it is made from differ by a constant that softmax ignores.
+        """
+        if batch.noise is None:
+            return None
+        return gumbel_softmax(out["sensitive"], batch.noise, self.temperature(batch, knobs))
 
     def gradients(
         self, out: Outputs, batch: Batch, knobs: Knobs
     ) -> "tuple[dict[str, Tensor], dict[str, Tensor]]":
-        """In closed form, twice as fast as autograd: with o the sensitive predictor's logits,
+        """In closed form, in little more than half of autograd's time.
 
-        ∂S/∂o = α (s − q) / B,   ∂D/∂o = α s̃ ⊙ (w₂ − w₂ᵀs̃) / (2τB),   ∂D/∂w₂ = α Σ (s + s̃) / 2B.
+        With o the sensitive predictor's logits: ∂S/∂o = α (s − q) / B,
+        ∂D/∂o = α s̃ ⊙ (w₂ − w₂ᵀs̃) / (2τB), ∂D/∂w₁ᵀz = α / B, ∂D/∂w₂ = α Σ (s + s̃) / 2B.
         """
         rows = batch.s.shape[2]
         alpha = batch.alpha[:, None, None]
-        terms = {"T": task_loss(out, batch)}
+        drawn = self.draw(out, batch, knobs)
         gradients = {"target": likelihood_gradient(out["target"], batch.y).neg_()}
         if "S" in self.terms:
-            terms["S"] = batch.alpha * mean_log_likelihood(out["sensitive"], batch.s)
             gradients["sensitive"] = likelihood_gradient(out["sensitive"], batch.s).mul_(alpha)
-        if "D" in self.terms:
-            drawn = self.draw(out, batch, knobs)
-            terms["D"] = batch.alpha * self.mean_ratio(out, batch, drawn)
+        if drawn is not None:
             w2 = out["w2"].unsqueeze(2)
             scale = alpha / (2 * rows)
             through = drawn * (w2 - (w2 * drawn).sum(1, keepdim=True))
@@ -115,7 +116,7 @@ class InfoFair(Method):
             pairs = drawn.sum(2).scatter_add_(1, batch.s[:, 0], one)
             gradients["w2"] = pairs.mul_(scale[:, 0])
             gradients["w1"] = (alpha / rows).expand_as(out["w1"])
-        return terms, gradients
+        return self.values(out, batch, drawn), gradients
 
 
 METHOD = InfoFair("T", "S", "D")
