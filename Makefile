@@ -18,7 +18,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
 	  echo "error: $(PYTHON) is not Python 3.11; set it with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,oracles]'
 	@touch $@
 
 setup: $(VENV)/installed ## create .venv with the pinned dependencies
@@ -42,8 +42,9 @@ format: setup ## let ruff rewrite what it can
 mini: setup ## the whole graph in miniature, in a temporary copy of the repository
 	.ci/miniature
 
-bench: setup ## how fast the batched pass is, as ratios within one run
+bench: setup ## how fast the batched pass is, and where the time of a cold run goes (20 minutes)
 	python -m bench.training
+	python -m bench.cold
 
 clean: ## remove the environment and the caches of tools (no data, no results)
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -7,20 +7,18 @@
     batched   stages/trainer.py as `train` runs it: seeds spread over two workers
 
 Costs are per model and epoch of InfoFair on made-up rows of each dataset's shape. Prints a
-table and writes bench/results.json with the machine it ran on. Run it on an idle machine.
+table and puts the ratios into bench/results.json. Run it on an idle machine.
 """
 
-import json
-import platform
 import statistics
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import joblib
 import torch
 from torch.func import functional_call, grad, stack_module_state, vmap
 
+from bench import record
 from stages import methods
 from stages.params import Training
 from stages.processed import Processed
@@ -108,7 +106,7 @@ def batched(data: Processed, hidden: list[int], models: int, epochs: int) -> flo
 
 def main() -> None:
     torch.set_num_threads(1)
-    results: dict[str, object] = {}
+    results: dict[str, float] = {}
     print("milliseconds per model and epoch, and ratios")
     print(
         f"{'':<12}{'plain':>10}{'func':>10}{'batched':>10}{'plain/batched':>16}{'func/batched':>14}"
@@ -131,20 +129,7 @@ def main() -> None:
             + "".join(f"{cost:>10.1f}" for cost in middle)
             + f"{speedup:>16.1f}{over_func:>14.1f}"
         )
-    results["machine"] = {
-        "processor": processor(),
-        "cores": joblib.cpu_count(),
-        "vector": torch.backends.cpu.get_cpu_capability(),
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-    }
-    Path("bench/results.json").write_text(json.dumps(results, indent=2) + "\n")
-
-
-def processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+    record(**results)
 
 
 if __name__ == "__main__":

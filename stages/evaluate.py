@@ -14,11 +14,13 @@ from stages.processed import Processed, load_arrays
 
 COLUMNS = [
     "dataset", "setting", "method", "seed", "split", "micro_f1", "macro_f1", "imparity",
-    "imparity_released", "data", "partition",
+    "imparity_released", "note", "data", "partition",
 ]  # fmt: skip
 
 
-def evaluate(data: Processed, part: str, probability: np.ndarray, setting: str) -> dict[str, float]:
+def evaluate(
+    data: Processed, part: str, probability: np.ndarray, setting: str
+) -> dict[str, float | str]:
     """The metrics of one model on the validation or test rows, in one setting."""
     rows = data.split[part]
     predicted = (probability > 0.5).astype(int)
@@ -28,6 +30,8 @@ def evaluate(data: Processed, part: str, probability: np.ndarray, setting: str) 
         "macro_f1": float(f1_score(data.y[rows], predicted, average="macro")),
         "imparity": imparity(predicted, group, groups),
         "imparity_released": imparity_released(predicted, group, groups),
+        # its imparity is 0 because it tells nobody apart
+        "note": "constant" if predicted.min() == predicted.max() else "",
     }
 
 
@@ -36,7 +40,7 @@ def main(dataset: str) -> None:
     data = Processed.load(dataset)
     rows = []
     for method in params.method_names:
-        path = files.need(files.predictions(dataset, method), f"train@{dataset}-{method}")
+        path = files.need(files.predictions(dataset, method), params.stage(dataset, method))
         predictions = load_arrays(path)
         trained = predictions["settings"].tolist()
         for setting in data.settings:

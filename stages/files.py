@@ -43,6 +43,10 @@ def curves(dataset: str, method: str) -> Path:
     return Path("results/curves") / dataset / f"{method}.csv"
 
 
+def fits(dataset: str, method: str) -> Path:
+    return Path("results/fits") / dataset / f"{method}.csv"
+
+
 def runs(dataset: str) -> Path:
     return Path("results/runs") / f"{dataset}.csv"
 

@@ -54,6 +54,7 @@ class Methods(Strict):
     regularized: MethodNames
     ablations: MethodNames
     fixed: MethodNames
+    solved: MethodNames
 
 
 class RandomSplit(Strict):
@@ -97,7 +98,13 @@ class Params(Strict):
     @property
     def method_names(self) -> list[str]:
         """Every method that is run, in the order of params.yaml."""
-        return [*self.methods.regularized, *self.methods.ablations, *self.methods.fixed]
+        return [name for _, names in self.methods for name in names]
+
+    def stage(self, dataset: str, method: str) -> str:
+        """The DVC stage that trains or solves a method on a dataset."""
+        names = {"regularized": "train", "ablations": "train_ablation", "fixed": "train_fixed"}
+        place = next(place for place, listed in self.methods if method in listed)
+        return f"{names.get(place, 'solve')}@{dataset}-{method}"
 
     def knobs(self, name: str) -> Any:
         """The section of one dataset or method, checked."""
@@ -153,18 +160,23 @@ def check(content: object) -> Params:
 
 
 def _misplaced(params: Params) -> str | None:
-    """What is wrong with the three lists of methods, if anything."""
+    """What is wrong with the lists of methods, if anything."""
     names = params.method_names
     repeated = [name for name in names if names.count(name) > 1]
     if not names:
-        return ": all three lists are empty; name at least one method"
+        return ": all lists are empty; name at least one method"
     if repeated:
         return f": {repeated[0]!r} is listed twice; each may appear only once"
     for place, listed in params.methods:
         for name in listed:
-            # dvc.yaml decides by these lists what a change of alpha, or of InfoFair's knobs, trains
-            reading = "regularized" if methods.load(name).uses_alpha else "fixed"
-            right = reading if name in type(params).model_fields else "ablations"
+            # dvc.yaml decides by these lists which stage runs a method, and what it depends on
+            method = methods.load(name)
+            if isinstance(method, methods.Solver):
+                right = "solved"
+            elif name not in type(params).model_fields:
+                right = "ablations"
+            else:
+                right = "regularized" if method.uses_alpha else "fixed"
             if place != right:
                 return f".{place} = {listed}: {name!r} belongs under {right}"
     return None

@@ -16,10 +16,8 @@ from stages import cli, datasets, files
 from stages.datasets import Attribute, Dataset
 from stages.files import Problem
 from stages.params import DatasetKnobs, Params, RandomSplit, load
-from stages.processed import Processed
+from stages.processed import INTERSECTION, Processed
 from stages.tabular import source as source_column
-
-INTERSECTION = "intersection"
 
 
 def features(frame: pd.DataFrame, dataset: Dataset, params: Params, knobs: DatasetKnobs) -> dict:

@@ -7,6 +7,8 @@ import numpy as np
 
 from stages import files
 
+INTERSECTION = "intersection"  # the setting that combines all sensitive attributes
+
 
 @dataclass(frozen=True)
 class Processed:
@@ -22,6 +24,10 @@ class Processed:
     @property
     def settings(self) -> list[str]:
         return list(self.groups)
+
+    def attributes(self, setting: str) -> list[str]:
+        """The attributes that make up a setting: itself, or all of them for the intersection."""
+        return [s for s in self.settings if s != INTERSECTION and setting in (s, INTERSECTION)]
 
     def save(self, path: Path) -> None:
         arrays: dict[str, np.ndarray] = {

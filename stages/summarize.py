@@ -8,7 +8,8 @@ Writes results/runs.csv, results/summary.csv and results/metrics.json. Protocols
     std     over seeds, test (sample standard deviation; empty for a single seed)
 
 Reduction is 1 − imparity / imparity of vanilla, within the same protocol; its std is over seeds
-against vanilla's mean.
+against vanilla's mean. The note says `constant` where the model, or that of every seed, predicts
+one class for all test rows, and how many seeds' do where only some do.
 """
 
 from pathlib import Path
@@ -45,14 +46,26 @@ def selected(runs: pd.DataFrame) -> pd.DataFrame:
     return test.merge(best[[*CELL, "seed"]], on=[*CELL, "seed"])
 
 
+def notes(test: pd.DataFrame) -> pd.Series:
+    """For each cell, whether its seeds' models are constant predictors."""
+
+    def note(of_seeds: pd.Series) -> str:
+        constant = int((of_seeds == "constant").sum())
+        if 0 < constant < len(of_seeds):
+            return f"constant in {constant} of {len(of_seeds)} seeds"
+        return "constant" if constant else ""
+
+    return test.groupby([*CELL, *MARKS], sort=False)["note"].agg(note)
+
+
 def summarize(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """One row per cell and protocol, in the order of the runs, beside the paper's figures."""
     test = runs[runs["split"] == "test"]
     grouped = test.groupby([*CELL, *MARKS], sort=False)[METRICS]
     tables = {
-        "paper": selected(runs)[[*CELL, *MARKS, *METRICS]],
-        "mean": grouped.mean().reset_index(),
-        "std": grouped.std().reset_index(),
+        "paper": selected(runs)[[*CELL, *MARKS, *METRICS, "note"]],
+        "mean": grouped.mean().join(notes(test)).reset_index(),
+        "std": grouped.std().join(notes(test)).reset_index(),
     }
     rows = []
     for protocol, table in tables.items():
@@ -73,7 +86,7 @@ def summarize(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         .merge(paper.set_index(CELL).add_prefix("paper_").reset_index(), how="left", on=CELL)
     )
     printed = [name for name in summary.columns if name.startswith("paper_")]
-    return summary[[*CELL, "protocol", *METRICS, *REDUCTIONS.values(), *printed, *MARKS]]
+    return summary[[*CELL, "protocol", *METRICS, *REDUCTIONS.values(), *printed, "note", *MARKS]]
 
 
 def headline(summary: pd.DataFrame) -> dict:

@@ -28,13 +28,13 @@ import torch
 from torch import Tensor
 
 from stages.files import Problem
-from stages.methods import ALL, CLASSES, GROUPS, Batch, Method
+from stages.methods import ALL, CLASSES, GROUPS, Batch, Network
 from stages.params import Training
 from stages.processed import Processed
 
 CHUNK = 32  # minibatches that are gathered, and whose noise is drawn, at a time
 LANES = 16  # floats in the widest vector register (AVX-512)
-ROWS = 4096  # validation and test rows in one forward: bounds the memory
+ROWS = 4096  # rows predicted at a time: bounds the memory
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Variant:
 class Job:
     """What to train: a method on a dataset, one model per variant for each seed."""
 
-    method: Method
+    method: Network
     knobs: Any  # the method's `Knobs`
     data: Processed
     variants: list[Variant]
@@ -103,8 +103,7 @@ def gumbel(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 def initial(seed: int, sizes: dict[str, tuple[int, int]], on: torch.device) -> dict[str, Tensor]:
     """One model's parameters from its seed. sizes: name -> (outputs, inputs).
 
-    Layers of the extractor have their bias as a last column; heads have none; a vector is a linear
-    map with one output.
+    Layers of the extractor have their bias as a last column; heads and free maps have none.
     """
     parameters = {}
     for name, (outputs, inputs) in sizes.items():
@@ -170,8 +169,7 @@ class Pass:
         self.layers = [f"layer{i}" for i in range(len(hidden))]
         self.widths = [inputs, *hidden]
         stacked = [
-            [self._stackable(initial(seed, self._sizes(variant), on)) for variant in variants]
-            for seed in seeds
+            [self._stackable(self._start(seed, variant)) for variant in variants] for seed in seeds
         ]
         # name -> E seeds × K models of a seed × outputs × inputs
         self.parameters = {
@@ -197,7 +195,7 @@ class Pass:
 
     # -- parameters -------------------------------------------------------------------------------
 
-    def _outputs(self, size: str | int, groups: int) -> int:
+    def _size(self, size: str | int, groups: int) -> int:
         return {CLASSES: self.classes, GROUPS: groups}[size] if isinstance(size, str) else size
 
     def _sizes(self, variant: Variant) -> dict[str, tuple[int, int]]:
@@ -205,10 +203,21 @@ class Pass:
         groups = self.group_counts[variant.setting]
         sizes = {n: (self.widths[i + 1], self.widths[i]) for i, n in enumerate(self.layers)}
         for name, size in self.method.heads.items():
-            sizes[name] = (self._outputs(size, groups), self.widths[-1])
-        for name, size in self.method.vectors.items():
-            sizes[name] = (1, self._outputs(size, groups))
+            sizes[name] = (self._size(size, groups), self.widths[-1])
+        for name in self.method.free:
+            sizes[name] = self._shape(name, groups)
         return sizes
+
+    def _start(self, seed: int, variant: Variant) -> dict[str, Tensor]:
+        parameters = initial(seed, self._sizes(variant), self.on)
+        for name in self.method.zeros:
+            parameters[name].zero_()
+        return parameters
+
+    def _shape(self, name: str, groups: int) -> tuple[int, int]:
+        """(outputs, inputs) of a free map."""
+        outputs, inputs = self.method.free[name]
+        return self._size(outputs, groups), self._size(inputs, groups)
 
     def _stackable(self, model: dict[str, Tensor]) -> dict[str, Tensor]:
         """All heads as one matrix, all settings' parameters of one shape, padded with zeros.
@@ -216,7 +225,7 @@ class Pass:
         A padded weight has no gradient and stays zero.
         """
         heads = [
-            pad(model.pop(name), rows=self._outputs(size, self.groups))
+            pad(model.pop(name), rows=self._size(size, self.groups))
             for name, size in self.method.heads.items()
         ]
         together = torch.cat(heads)
@@ -224,13 +233,15 @@ class Pass:
         for name in self.layers:
             outputs, columns = model[name].shape
             model[name] = pad(model[name], columns=aligned(columns, outputs))
-        for name, size in self.method.vectors.items():
-            model[name] = pad(model[name], columns=aligned(self._outputs(size, self.groups), 1))
+        for name in self.method.free:
+            flat = pad(model[name], *self._shape(name, self.groups)).view(1, -1)
+            model[name] = pad(flat, columns=aligned(flat.shape[1], 1))
         return model
 
     def _arrange(self) -> None:
         """What follows from which model sits in which slot."""
         self.gradients = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        self.opposing = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
         # −inf for groups that a slot's setting does not have
         counts = [[self.group_counts[m.variant.setting] for m in row] for row in self.models]
         absent = torch.arange(self.groups) >= torch.tensor(counts)[..., None]
@@ -281,23 +292,27 @@ class Pass:
         outputs.append(torch.bmm(self.parameters["heads"].flatten(0, 1), outputs[-1]))
         return outputs
 
-    def backward(self, X: Tensor, outputs: list[Tensor], by: dict[str, Tensor]) -> None:
-        """From the gradients by the heads' outputs and the vectors to those of all parameters."""
+    def backward(
+        self, X: Tensor, outputs: list[Tensor], by: dict[str, Tensor], gradients: dict[str, Tensor]
+    ) -> None:
+        """From the gradients by the heads' outputs and the free maps to those of all parameters."""
         E, _ = self.alpha.shape
-        into = {name: g.flatten(0, 1) for name, g in self.gradients.items()}
+        into = {name: g.flatten(0, 1) for name, g in gradients.items()}
         gradient = torch.zeros_like(outputs[-1])
         for name, part in self.split(gradient).items():
             if name in by:
                 part.copy_(by[name])
-        for name in self.method.vectors:
-            into[name][:, 0, : by[name].shape[1]] = by[name]
+        for name in self.method.free:
+            if name in by:
+                flat = by[name].flatten(1)
+                into[name][:, 0, : flat.shape[1]] = flat
         torch.bmm(gradient, outputs[-2].transpose(1, 2), out=into["heads"])
         gradient = torch.bmm(self.parameters["heads"].flatten(0, 1).transpose(1, 2), gradient)
         for i in reversed(range(len(self.layers))):
             name, width = self.layers[i], self.widths[i]
             relu_backward(gradient, outputs[i])
             if i == 0:
-                wide = self.gradients[name].view(E, -1, X.shape[2])
+                wide = gradients[name].view(E, -1, X.shape[2])
                 torch.bmm(gradient.view(E, wide.shape[1], -1), X, out=wide)
             else:
                 into[name][..., :width] = torch.bmm(gradient, outputs[i - 1].transpose(1, 2))
@@ -307,18 +322,19 @@ class Pass:
 
     def split(self, heads: Tensor) -> dict[str, Tensor]:
         """The part of each head."""
-        sizes = [self._outputs(size, self.groups) for size in self.method.heads.values()]
+        sizes = [self._size(size, self.groups) for size in self.method.heads.values()]
         return dict(zip(self.method.heads, heads[:, : sum(sizes)].split(sizes, 1), strict=True))
 
     def named(self, heads: Tensor) -> dict[str, Tensor]:
-        """The heads' outputs and the vectors as a method's objective wants them."""
+        """The heads' outputs and the free maps as a method's objective wants them."""
         named = self.split(heads)
         for name, size in self.method.heads.items():
             if size == GROUPS and self.mask is not None:
                 named[name] = named[name] + self.mask
-        for name, size in self.method.vectors.items():
-            vector = self.parameters[name].flatten(0, 2)
-            named[name] = vector[:, : self._outputs(size, self.groups)]
+        for name in self.method.free:
+            outputs, inputs = self._shape(name, self.groups)
+            flat = self.parameters[name].flatten(0, 2)[:, : outputs * inputs]
+            named[name] = flat.unflatten(1, (outputs, inputs))
         return named
 
     def adam(self) -> None:
@@ -374,7 +390,10 @@ class Pass:
             for step, first in enumerate(range(0, chunk.shape[1], B)):
                 of = slice(first, first + B)  # the epoch's last minibatch is smaller
                 drawn = None if noise is None else noise[step, ..., : X[:, of].shape[1]]
-                yield X[:, of], Batch(y[..., of], s[..., of], drawn, alpha, epoch)
+                yield (
+                    X[:, of],
+                    Batch(y[..., of], s[..., of], self.groups, drawn, self.mask, alpha, epoch),
+                )
 
     def train_epoch(self, epoch: int) -> Tensor:
         """One pass over the training rows; each term's mean over them, terms × R."""
@@ -382,32 +401,38 @@ class Pass:
         for X, batch in self.minibatches(epoch):
             outputs = self.forward(X)
             out = self.named(outputs[-1])
-            terms, gradients = self.method.gradients(out, batch, self.knobs)
-            self.backward(X, outputs, gradients)
+            terms, by = self.method.gradients(out, batch, self.knobs)
+            opposing = self.method.opponent(out, batch, self.knobs)
+            self.backward(X, outputs, by, self.gradients)
+            if opposing is not None:
+                self.backward(X, outputs, opposing, self.opposing)
+                self.method.settle(self.gradients, self.opposing, self.alpha)
             self.adam()
             sums += torch.stack([terms[name] for name in self.method.terms]) * batch.y.shape[2]
         return sums / len(self.y["train"])
 
     @torch.no_grad()
     def validate(self, epoch: int) -> Tensor:
-        """The objective on the validation rows, R."""
+        """What early stopping watches, as a rule the objective, on the validation rows, R."""
         y, s = self.y["validation"], self.s["validation"]
         total = torch.zeros(self.alpha.numel(), device=self.on)
-        for start in range(0, len(y), ROWS):
-            of = slice(start, start + ROWS)
+        for start in range(0, len(y), self.method.block):
+            of = slice(start, start + self.method.block)
             rows = len(y[of])
             noise = self.draw_noise("validation", 1, rows)
             batch = Batch(
                 y[of].expand(len(total), 1, -1),
                 s[:, of][self.setting_of.flatten()][:, None],
+                self.groups,
                 None if noise is None else noise[0],
+                self.mask,
                 self.alpha.flatten(),
                 epoch,
             )
             X = self.X["validation"][None, of]
             out = self.named(self.forward(X)[-1])
             terms = self.method.objective(out, batch, self.knobs)
-            total += torch.stack(list(terms.values())).sum(0) * rows
+            total += self.method.watched(terms) * rows
         return total / len(y)
 
     @torch.no_grad()

@@ -39,9 +39,10 @@ def message(content: object) -> str:
     return str(caught.value)
 
 
-def only(*methods: str) -> dict[str, Any]:
-    """Changes that leave these methods, as methods that do not read alpha."""
-    return {"methods": {"regularized": [], "ablations": [], "fixed": list(methods)}}
+def only(*methods: str, place: str = "fixed") -> dict[str, Any]:
+    """Changes that leave these methods, all in one of the lists."""
+    empty: dict[str, list[str]] = {name: [] for name in COMMITTED["methods"]}
+    return {"methods": empty | {place: list(methods)}}
 
 
 def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
@@ -57,7 +58,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("training.foo", 1, "training.foo = 1", "allowed: epochs, patience, batch_size"),
         ("infofair.foo", 1, "infofair.foo = 1", "allowed: learning_rate, temperature"),
         ("compas.foo", 1, "compas.foo = 1", "allowed: hidden, drop_leaking_columns"),
-        ("methods.foo", [], "methods.foo = []", "allowed: regularized, ablations, fixed"),
+        ("methods.foo", [], "methods.foo = []", "allowed: regularized, ablations, fixed, solved"),
         # Types: nothing is converted.
         ("alpha", "0.1", "alpha = '0.1'", "valid number"),
         ("alpha", True, "alpha = True", "valid number"),
@@ -103,7 +104,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("datasets", ["__init__"], "datasets[0] = '__init__'", "one of ['adult', 'compas'"),
         ("datasets", ["dutch", "dutch"], "datasets = ['dutch', 'dutch']", "only once"),
         ("datasets", [], "datasets = []", "at least 1"),
-        ("methods.fixed", ["magic"], "methods.fixed[0] = 'magic'", "one of ['infofair', "),
+        ("methods.fixed", ["magic"], "methods.fixed[0] = 'magic'", "one of ['adversarial', "),
         ("methods.fixed", ["vanilla"] * 2, "methods.fixed = ['vanilla', 'vanilla']", "only once"),
         ("methods.fixed", ["vanilla", "infofair"], "methods: 'infofair'", "only once"),
         ("methods.regularized", ["vanilla"], "methods: 'vanilla'", "only once"),
@@ -111,11 +112,16 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("methods", only("infofair_ts")["methods"], "methods.fixed = ['infofair_ts']", "ablations"),
         (
             "methods",
-            {"regularized": ["vanilla"], "ablations": [], "fixed": []},
+            only("vanilla", place="regularized")["methods"],
             "methods.regularized = ['vanilla']",
             "belongs under fixed",
         ),
-        ("methods", only()["methods"], "methods: all three lists are empty", "at least one"),
+        ("methods", only("lfr")["methods"], "methods.fixed = ['lfr']", "belongs under solved"),
+        ("methods", only("gdp", place="solved")["methods"], "methods.solved = ['gdp']", "regular"),
+        ("lfr.parity", [1.0, -1.0], "lfr.parity[1] = -1.0", "greater than or equal to 0"),
+        ("gerryfair.rounds", 0, "gerryfair.rounds = 0", "greater than or equal to 1"),
+        ("di.smallest_group", 0, "di.smallest_group = 0", "greater than or equal to 1"),
+        ("methods", only()["methods"], "methods: all lists are empty", "at least one"),
         ("split", "paper", "split = 'paper'", "'authors' or 'random'"),
         ("scale", "rows", "scale = 'rows'", "'all_rows' or 'train_rows'"),
         ("fallback", "stop", "fallback = 'stop'", "'simulate' or 'none'"),
@@ -188,7 +194,7 @@ def test_an_ablation_outside_the_list_of_ablations_is_refused() -> None:
 
 
 def test_one_empty_list_of_methods_is_fine() -> None:
-    assert params.check(changed({"methods.ablations": []})).method_names == ["infofair", "vanilla"]
+    assert "infofair_ts" not in params.check(changed({"methods.ablations": []})).method_names
 
 
 @pytest.mark.parametrize("content", [None, 3, "alpha", ["alpha"], []])

@@ -16,26 +16,18 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from ruamel.yaml import YAML
 
-from stages import datasets, evaluate, files, params, preprocess, validate
+from stages import datasets, evaluate, files, preprocess, validate
 from stages.datasets import Attribute
 from stages.files import Problem
-from stages.params import Params, RandomSplit
+from stages.params import RandomSplit
 from stages.processed import Processed
 from stages.tabular import source
 from tests import simulated
-from tests.conftest import ROOT
+from tests.conftest import paper_params
 
 NAMES = ("compas", "adult", "dutch")
 PARTS = ("train", "validation", "test")
 each_dataset = pytest.mark.parametrize("name", NAMES)
-
-
-def given_params(**changes: Any) -> Params:
-    """params.yaml with the paper's choices for the data, except for these."""
-    content = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    paper = {"split": "authors", "scale": "all_rows", "sensitive_as_input": True}
-    paper |= {name: {"hidden": [4]} for name in NAMES}
-    return params.check(content | paper | changes)
 
 
 def rows_of(folder: Path, name: str, real: bool) -> pd.DataFrame:
@@ -59,7 +51,7 @@ def real_rows(folder: Path, name: str) -> pd.DataFrame:
 
 def process(name: str, split: str = "random", **changes: Any) -> Processed:
     return preprocess.process(
-        simulated_rows(name), name, "simulated", split, given_params(**changes)
+        simulated_rows(name), name, "simulated", split, paper_params(**changes)
     )
 
 
@@ -151,7 +143,7 @@ def test_real_groups_and_split_are_the_authors(
 ) -> None:
     (workspace / "data").mkdir()
     (workspace / "data/raw").symlink_to(real)  # the authors' row numbers
-    result = preprocess.process(real_rows(real, name), name, "real", "authors", given_params())
+    result = preprocess.process(real_rows(real, name), name, "real", "authors", paper_params())
     assert tuple(len(result.split[part]) for part in PARTS) == sizes
     group = result.groups["intersection"]
     assert np.bincount(group, minlength=len(everywhere)).tolist() == everywhere
@@ -166,7 +158,7 @@ def test_one_leaking_column_is_the_papers_vanilla_on_compas(real: Path, workspac
     (workspace / "data").mkdir()
     (workspace / "data/raw").symlink_to(real)
     result = preprocess.process(
-        real_rows(real, "compas"), "compas", "real", "authors", given_params()
+        real_rows(real, "compas"), "compas", "real", "authors", paper_params()
     )
     leak = result.X[:, result.features.index("is_recid")][result.split["test"]]
     found = [evaluate.evaluate(result, "test", leak, setting) for setting in result.settings]
@@ -387,10 +379,10 @@ def test_the_scale_in_params_decides_which_rows_are_looked_at(
     scale: str, sees_test_rows: bool
 ) -> None:
     frame = simulated_rows("adult").copy()
-    first = preprocess.process(frame, "adult", "simulated", "random", given_params(scale=scale))
+    first = preprocess.process(frame, "adult", "simulated", "random", paper_params(scale=scale))
     row = first.split["test"][0]
     frame.loc[row, "fnlwgt"] = 10 * frame["fnlwgt"].max()
-    second = preprocess.process(frame, "adult", "simulated", "random", given_params(scale=scale))
+    second = preprocess.process(frame, "adult", "simulated", "random", paper_params(scale=scale))
     train = first.split["train"]
     assert np.array_equal(second.split["train"], train)
     same = first.X[train].tobytes() == second.X[train].tobytes()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from stages import methods
 from stages.files import Problem
-from stages.methods import ALL, Batch, Method
+from stages.methods import ALL, Batch, Network
 from stages.methods.infofair import InfoFair, gumbel_softmax
 from stages.params import Training
 from stages.processed import Processed
@@ -256,12 +256,14 @@ def outputs(seed: int, groups: int = 3, rows: int = 5) -> tuple[dict[str, torch.
         "target": normal(2, 2, rows),
         "sensitive": normal(2, groups, rows),
         "w1": normal(2, 1, rows),
-        "w2": normal(2, groups),
+        "w2": normal(2, 1, groups),
     }
     batch = Batch(
         y=torch.randint(2, (2, 1, rows), generator=generator),
         s=torch.randint(groups, (2, 1, rows), generator=generator),
+        groups=groups,
         noise=gumbel((2, groups, rows), generator).double(),
+        mask=None,
         alpha=torch.tensor([0.1, 2.0], dtype=torch.float64),
         epoch=0,
     )
@@ -288,7 +290,7 @@ def test_the_closed_form_of_the_gradient_agrees_with_autograd(terms: str) -> Non
     batch.noise = batch.noise if "D" in terms else None
     with torch.no_grad():
         found_terms, found = InfoFair(*terms).gradients(out, batch, KNOBS)
-    expected_terms, expected = Method.gradients(InfoFair(*terms), out, batch, KNOBS)
+    expected_terms, expected = Network.gradients(InfoFair(*terms), out, batch, KNOBS)
     torch.testing.assert_close(found_terms, expected_terms)
     torch.testing.assert_close(found, expected)
 
@@ -303,7 +305,7 @@ def test_the_terms_are_the_papers_formulas() -> None:
             y, s = int(batch.y[r, 0, b]), int(batch.s[r, 0, b])
             q = torch.softmax(out["sensitive"][r, :, b], 0)
             drawn = torch.softmax(torch.log(q) + batch.noise[r, :, b], 0)
-            w1z, w2 = out["w1"][r, 0, b], out["w2"][r]
+            w1z, w2 = out["w1"][r, 0, b], out["w2"][r, 0]
             total["T"] -= float(torch.log_softmax(out["target"][r, :, b], 0)[y]) / 5
             total["S"] += float(batch.alpha[r] * torch.log(q[s])) / 5
             total["D"] += float(batch.alpha[r] * ((w1z + w2[s]) + (w1z + w2 @ drawn)) / 2) / 5

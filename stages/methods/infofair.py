@@ -31,7 +31,7 @@ from stages.methods import (
     CLASSES,
     GROUPS,
     Batch,
-    Method,
+    Network,
     Outputs,
     likelihood_gradient,
     mean_log_likelihood,
@@ -54,17 +54,16 @@ def gumbel_softmax(log_q: "Tensor", noise: "Tensor", temperature: float) -> "Ten
     return (log_q + noise).div_(temperature).softmax(1)
 
 
-class InfoFair(Method):
+class InfoFair(Network):
     """T, plus S and D where `terms` names them."""
 
     uses_alpha = True
-    uses_groups = True
 
     def __init__(self, *terms: str) -> None:
         self.terms = terms
         self.uses_noise = "D" in terms
         self.heads = {"target": CLASSES, "sensitive": GROUPS} | ({"w1": 1} if "D" in terms else {})
-        self.vectors = {"w2": GROUPS} if "D" in terms else {}
+        self.free = {"w2": (1, GROUPS)} if "D" in terms else {}
 
     def objective(self, out: Outputs, batch: Batch, knobs: Knobs) -> "dict[str, Tensor]":
         return self.values(out, batch, self.draw(out, batch, knobs))
@@ -75,8 +74,9 @@ class InfoFair(Method):
         if "S" in self.terms:
             terms["S"] = batch.alpha * mean_log_likelihood(out["sensitive"], batch.s)
         if drawn is not None:
-            w2_true = out["w2"].gather(1, batch.s[:, 0]).mean(1)
-            w2_drawn = (out["w2"].unsqueeze(2) * drawn).sum(1).mean(1)
+            w2 = out["w2"][:, 0]
+            w2_true = w2.gather(1, batch.s[:, 0]).mean(1)
+            w2_drawn = (w2.unsqueeze(2) * drawn).sum(1).mean(1)
             terms["D"] = batch.alpha * (out["w1"].mean((1, 2)) + (w2_true + w2_drawn) / 2)
         return terms
 
@@ -107,14 +107,14 @@ class InfoFair(Method):
         if "S" in self.terms:
             gradients["sensitive"] = likelihood_gradient(out["sensitive"], batch.s).mul_(alpha)
         if drawn is not None:
-            w2 = out["w2"].unsqueeze(2)
+            w2 = out["w2"].transpose(1, 2)
             scale = alpha / (2 * rows)
             through = drawn * (w2 - (w2 * drawn).sum(1, keepdim=True))
             through.mul_(scale / self.temperature(batch, knobs))
             gradients["sensitive"] = gradients.get("sensitive", 0) + through
             one = drawn.new_ones(()).expand(batch.s[:, 0].shape)
             pairs = drawn.sum(2).scatter_add_(1, batch.s[:, 0], one)
-            gradients["w2"] = pairs.mul_(scale[:, 0])
+            gradients["w2"] = pairs.unsqueeze(1).mul_(scale)
             gradients["w1"] = (alpha / rows).expand_as(out["w1"])
         return self.values(out, batch, drawn), gradients
 

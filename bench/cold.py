@@ -1,0 +1,105 @@
+"""Where the time of a cold run goes: `dvc repro` of everything, in a copy without a cache.
+
+Prints the seconds of each stage, of these how many were training or solving, the sum for each
+method, and puts into bench/results.json
+
+    cold_minutes      the whole of `dvc repro`
+    overhead_minutes  what of it was not spent inside training or solvers
+    baselines_ratio   time of the paper's seven baselines / of the other networks
+    noop_ratio        `dvc repro` with nothing to do / `dvc version`
+
+Run it on an idle machine, with INFOFAIR_MIRROR set if the public addresses are out of reach.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench import record
+
+BASELINES = ["lfr", "mindiff", "di", "adversarial", "fcfc", "gerryfair", "gdp"]
+STAGE = re.compile(r"Running stage '(.+)'")
+INSIDE = re.compile(r"([\d.]+) s of (?:training|fitting)")
+
+
+def copy(to: Path) -> None:
+    """The files git knows or would add, as a repository of their own."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.check_output(listed, text=True).split("\0"):
+        if name and Path(name).exists() and name != "dvc.lock":
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(name, to / name)
+    subprocess.run(["git", "init", "--quiet"], cwd=to, check=True)
+
+
+def repro(folder: Path) -> tuple[float, dict[str, float], dict[str, float]]:
+    """Seconds of the whole, of each stage, and inside training or solving."""
+    begin = last = time.perf_counter()
+    stage, whole, inside = "", {}, {}
+    with subprocess.Popen(
+        ["dvc", "repro"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as run:
+        for line in run.stdout or ():
+            now = time.perf_counter()
+            if found := STAGE.search(line):
+                whole[stage], last, stage = now - last, now, found[1]
+                print(f"{now - begin:7.1f} s  {stage}", file=sys.stderr)
+            elif found := INSIDE.search(line):
+                inside[stage] = float(found[1])
+    end = time.perf_counter()
+    whole[stage] = end - last
+    if run.returncode:
+        sys.exit("dvc repro failed; run it by hand to see why")
+    return end - begin, whole, inside
+
+
+def seconds(command: list[str], folder: Path) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        copy(folder)
+        total, whole, inside = repro(folder)
+        pairs = [
+            (seconds(["dvc", "repro"], folder), seconds(["dvc", "version"], folder))
+            for _ in range(5)
+        ]
+    print(f"\n{'stage':<32}{'seconds':>10}{'training':>10}")
+    for stage, spent in whole.items():
+        if stage:
+            print(f"{stage:<32}{spent:>10.1f}{inside.get(stage, 0):>10.1f}")
+    methods: dict[str, float] = {}
+    for stage, spent in inside.items():
+        method = stage.split("-")[-1]
+        methods[method] = methods.get(method, 0) + spent
+    print(f"\n{'method, all datasets':<32}{'seconds':>10}")
+    for method, spent in sorted(methods.items(), key=lambda pair: -pair[1]):
+        print(f"{method:<32}{spent:>10.1f}")
+    baselines = sum(spent for method, spent in methods.items() if method in BASELINES)
+    rest = sum(methods.values()) - baselines
+    noop = sorted(done / version for done, version in pairs)[len(pairs) // 2]
+    overhead = total - sum(methods.values())
+    print(
+        f"\nin all {total / 60:.1f} minutes, {overhead / 60:.1f} of them outside training; "
+        f"seven baselines {baselines:.0f} s, other networks {rest:.0f} s; "
+        f"nothing to do: {noop:.1f} times `dvc version`"
+    )
+    record(
+        cold_minutes=round(total / 60, 1),
+        overhead_minutes=round(overhead / 60, 1),
+        baselines_ratio=round(baselines / rest, 2),
+        seconds_by_method={method: round(spent, 1) for method, spent in sorted(methods.items())},
+        noop_ratio=round(noop, 1),
+    )
+
+
+if __name__ == "__main__":
+    main()

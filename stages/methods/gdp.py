@@ -1,0 +1,48 @@
+"""GDP: generalised demographic parity. J = T + α ΔGDP
+
+Jiang, Han, Fan, Yang, Mostafavi and Hu, "Generalized Demographic Parity for Group Fairness", ICLR
+2022. With m(s) = E[ŷ | S = s] the local and m = E[ŷ] the global average prediction,
+
+    ΔGDP = ∫ |m(s) − m| p(s) ds,
+
+the total variation of the local average, weighted by how common s is. The official code smooths
+m(s) with a kernel of bandwidth (3n/4)^(−1/5), for a continuous attribute. For groups the integral
+is a sum and needs no kernel,
+
+    ΔGDP = Σ_s p(s) |m_s − m|          (two groups: 2 p (1 − p) |m₁ − m₀|),
+
+with p(s), m_s and m those of the minibatch. On a minibatch of 128 rows the official kernel
+oversmooths: at an attribute of 0 and 1 its bandwidth is 0.4.
+"""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from stages.methods import Batch, Penalised
+from stages.params import Strict
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Knobs(Strict):
+    learning_rate: float = Field(gt=0)
+
+
+class GDP(Penalised):
+    def penalty(self, p: "Tensor", batch: Batch, knobs: Knobs) -> "tuple[Tensor, Tensor]":
+        """∂ΔGDP/∂pᵢ = (σ(sᵢ) − Σ_s p(s) σ(s)) / B with σ(s) the sign of m_s − m."""
+        group, rows = batch.s[:, 0], p.shape[1]
+        empty = p.new_zeros(len(p), batch.groups)
+        counts = empty.scatter_add(1, group, p.new_ones(()).expand_as(p))
+        sums = empty.scatter_add(1, group, p)
+        # p(s) (m_s − m); zero for a group without rows here
+        shares = counts / rows
+        differences = sums / rows - shares * p.mean(1, keepdim=True)
+        signs = differences.sign()
+        by_p = (signs.gather(1, group) - (shares * signs).sum(1, keepdim=True)) / rows
+        return differences.abs().sum(1), by_p
+
+
+METHOD = GDP()
