@@ -8,7 +8,7 @@ export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup repro test lint format mini bench clean
+.PHONY: help setup repro report compare figures test lint format mini bench clean
 
 help: ## list every target
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
@@ -25,6 +25,17 @@ setup: $(VENV)/installed ## create .venv with the pinned dependencies
 
 repro: setup ## run the whole pipeline (dvc repro): data, training, metrics
 	dvc repro
+
+report: setup ## make the report page, and open it or say where it is
+	dvc repro report
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then python -m webbrowser "file://$(CURDIR)/reports/index.html"; \
+	  else echo "$(CURDIR)/reports/index.html"; fi
+
+compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last commit
+	@python -m stages.compare
+
+figures: setup ## regenerate everything and say what changed against BASE (a commit; default: HEAD)
+	BASE=$(or $(BASE),HEAD) .ci/figures
 
 test: setup ## run the tests
 	pytest

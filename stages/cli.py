@@ -7,9 +7,10 @@ from collections.abc import Callable
 from stages.files import Problem
 
 
-def run(main: Callable[..., None], doc: str | None, *options: str) -> None:
+def run(main: Callable[..., None], doc: str | None, *options: str, **explained: str) -> None:
     """Parse `--option VALUE` for each option, call main with them, exit with a status.
 
+    The values of an option are listed in params.yaml, unless it is given with an explanation.
     Errors become one message on the terminal; --debug shows the traceback instead.
     """
     module = getattr(sys.modules["__main__"].__spec__, "name", main.__module__)
@@ -18,10 +19,9 @@ def run(main: Callable[..., None], doc: str | None, *options: str) -> None:
         description=doc,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for option in options:
-        parser.add_argument(
-            f"--{option}", required=True, help=f"one of the {option}s in params.yaml"
-        )
+    listed = {option: f"one of the {option}s in params.yaml" for option in options}
+    for option, text in (listed | explained).items():
+        parser.add_argument(f"--{option}", required=True, help=text)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     arguments = vars(parser.parse_args())
     debug = arguments.pop("debug")

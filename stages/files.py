@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -47,8 +48,9 @@ def fits(dataset: str, method: str) -> Path:
     return Path("results/fits") / dataset / f"{method}.csv"
 
 
-def runs(dataset: str) -> Path:
-    return Path("results/runs") / f"{dataset}.csv"
+def evaluation(dataset: str) -> Path:
+    """Folder of the tables that evaluate makes."""
+    return Path("results/evaluation") / dataset
 
 
 @contextmanager
@@ -100,11 +102,11 @@ def damaged(path: Path, error: object) -> Problem:
 
 
 def keep_only(folder: Path, names: set[str]) -> None:
-    """Remove files of datasets or methods that params.yaml no longer names.
+    """Remove files and folders of datasets or methods that params.yaml no longer names.
 
     A stage that depends on a folder would otherwise be hashed with them.
     """
     for path in sorted(folder.iterdir()) if folder.exists() else []:
         if path.name not in names and path.name != ".gitignore":
             print(f"removing {path}: params.yaml no longer asks for it", file=sys.stderr)
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -198,8 +198,10 @@ def _line(model: type[BaseModel], problem: Any) -> str:
     return f"{key} = {problem['input']!r}: {message.removeprefix('input ')}"
 
 
-def load(dataset: str | None = None, method: str | None = None) -> Params:
-    """Read and check params.yaml; `dataset` and `method` must be among those it names."""
+def load(
+    dataset: str | None = None, method: str | None = None, kind: type = methods.Method
+) -> Params:
+    """Read and check params.yaml; `dataset` and `method`, of this kind, must be among its names."""
     try:
         # The parser DVC uses, so that both read the same values; it refuses repeated keys.
         content = YAML(typ="safe").load(PATH.read_text(encoding="utf-8"))
@@ -213,6 +215,8 @@ def load(dataset: str | None = None, method: str | None = None) -> Params:
         raise Problem(f"--dataset {dataset}: {PATH} names {', '.join(params.datasets)}")
     if method is not None and method not in params.method_names:
         raise Problem(f"--method {method}: {PATH} names {', '.join(params.method_names)}")
+    if dataset and method and not isinstance(methods.load(method), kind):
+        raise Problem(f"--method {method}: it is run by dvc repro {params.stage(dataset, method)}")
     return params
 
 

@@ -89,7 +89,7 @@ def solve_all(
 
 
 def main(dataset: str, method: str) -> None:
-    params = load(dataset, method)
+    params = load(dataset, method, Solver)
     data = Processed.load(dataset)
     solver: Solver = methods.load(method)
     start = time.perf_counter()

@@ -9,6 +9,7 @@ changes no number.
 import dataclasses
 import sys
 import time
+import traceback
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -54,10 +55,17 @@ def jobs(dataset: str, name: str, params: Params, data: Processed) -> list[Job]:
 
 def work(
     job: Job, worker: int, shares: list[list[int]], on: torch.device, board: Path, title: str
-) -> list[Trained]:
-    """One worker's pass over its share of the seeds."""
+) -> list[Trained] | Exception:
+    """One worker's pass over its share of the seeds.
+
+    An error is returned, not raised: multiprocessing's pool may hang when it is ended early.
+    """
     say = Progress(board, worker, len(shares), job.training.epochs, title)
-    return train(job, shares[worker], on, say, title)
+    try:
+        return train(job, shares[worker], on, say, title)
+    except Exception as error:
+        error.add_note(traceback.format_exc())  # for --debug
+        return error
 
 
 def train_all(job: Job, seeds: list[int], title: str) -> list[Trained]:
@@ -72,11 +80,14 @@ def train_all(job: Job, seeds: list[int], title: str) -> list[Trained]:
         results = joblib.Parallel(n_jobs=count, backend="multiprocessing")(
             joblib.delayed(work)(job, worker, shares, on, board, title) for worker in range(count)
         )
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
     return [model for models in results for model in models]
 
 
 def main(dataset: str, method: str) -> None:
-    params = load(dataset, method)
+    params = load(dataset, method, Network)
     data = Processed.load(dataset)
     start = time.perf_counter()
     models = {

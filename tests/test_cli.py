@@ -10,14 +10,19 @@ from stages import cli
 from stages.files import Problem
 from tests.conftest import ROOT
 
-OF_A_DATASET = ["download", "validate", "preprocess", "train", "evaluate"]
-STAGES = [*OF_A_DATASET, "summarize", "params"]
+OF_A_DATASET = ["download", "validate", "preprocess", "train", "solve", "evaluate"]
+STAGES = [*OF_A_DATASET, "summarize", "params", "notebook", "report"]
 
 
 def arguments(stage: str, dataset: str = "compas") -> dict[str, str]:
     """What the stage's command line asks for."""
     given = {"dataset": dataset} if stage in OF_A_DATASET else {}
-    return given | ({"method": "vanilla"} if stage == "train" else {})
+    more = {
+        "train": {"method": "vanilla"},
+        "solve": {"method": "lfr"},
+        "notebook": {"notebook": "tradeoff"},
+    }
+    return given | more.get(stage, {})
 
 
 def python(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -63,6 +68,17 @@ def test_a_dataset_that_params_yaml_does_not_name_gets_those_that_it_does(
 def test_a_method_that_params_yaml_does_not_name_gets_those_that_it_does(workspace: Path) -> None:
     with pytest.raises(Problem, match=r"^--method magic: params\.yaml names infofair, .*vanilla"):
         import_module("stages.train").main("compas", "magic")
+
+
+@pytest.mark.parametrize(
+    ("stage", "method", "right"),
+    [("train", "lfr", "solve@compas-lfr"), ("solve", "vanilla", "train_fixed@compas-vanilla")],
+)
+def test_a_method_given_to_the_wrong_stage_names_the_right_one(
+    stage: str, method: str, right: str, workspace: Path
+) -> None:
+    with pytest.raises(Problem, match=f"^--method {method}: it is run by dvc repro {right}$"):
+        import_module(f"stages.{stage}").main("compas", method)
 
 
 @pytest.mark.parametrize("stage", OF_A_DATASET[1:])

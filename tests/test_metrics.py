@@ -1,10 +1,29 @@
 import numpy as np
 import pytest
-from fairlearn.metrics import MetricFrame, demographic_parity_difference, selection_rate
+from fairlearn.metrics import (
+    MetricFrame,
+    count,
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+    selection_rate,
+)
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, mutual_info_score
 
-from stages.metrics import imparity, imparity_released, selection_rates
+from stages.metrics import (
+    by_group,
+    imparity,
+    imparity_released,
+    largest_gap,
+    mutual_information,
+    odds_gap,
+    opportunity_gap,
+    parity_ratio,
+    selection_rates,
+)
 
 GROUPS = 5
 
@@ -16,6 +35,14 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     bits = st.lists(st.integers(0, 1), min_size=rows, max_size=rows)
     numbers = st.lists(st.integers(0, GROUPS - 1), min_size=rows, max_size=rows)
     return np.array(draw(bits)), np.array(draw(numbers))
+
+
+@st.composite
+def labelled(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predictions, labels and groups."""
+    predicted, group = draw(cases())
+    bits = st.lists(st.integers(0, 1), min_size=len(group), max_size=len(group))
+    return predicted, np.array(draw(bits)), group
 
 
 def naive(predicted: np.ndarray, group: np.ndarray, *, released: bool) -> float:
@@ -93,3 +120,83 @@ def test_a_constant_prediction_is_fair_by_the_definition_but_not_as_released(
 
 def test_one_group_alone_has_no_imparity() -> None:
     assert imparity(np.array([0, 1]), np.array([2, 2]), GROUPS) == 0
+
+
+# -- the other metrics --------------------------------------------------------------------------
+
+
+@given(cases())
+def test_gap_and_ratio_agree_with_fairlearn(case: tuple[np.ndarray, np.ndarray]) -> None:
+    predicted, group = case
+    gap = demographic_parity_difference(predicted, predicted, sensitive_features=group)
+    assert largest_gap(predicted, group, GROUPS) == pytest.approx(gap)
+    if predicted.any():
+        ratio = demographic_parity_ratio(predicted, predicted, sensitive_features=group)
+        assert parity_ratio(predicted, group, GROUPS) == pytest.approx(ratio)
+
+
+def test_the_ratio_is_one_where_nobody_is_selected() -> None:
+    assert parity_ratio(np.zeros(4, int), np.array([0, 0, 1, 1]), GROUPS) == 1
+
+
+def naive_gap(predicted: np.ndarray, y: np.ndarray, group: np.ndarray, label: int) -> float:
+    rates = []
+    for g in range(GROUPS):
+        members = [p for p, c, h in zip(predicted, y, group, strict=True) if (c, h) == (label, g)]
+        if members:
+            rates.append(sum(members) / len(members))
+    return max(rates) - min(rates) if rates else 0.0
+
+
+@given(labelled())
+def test_opportunity_and_odds_leave_out_groups_without_such_rows(
+    case: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    true_positive, false_positive = naive_gap(*case, 1), naive_gap(*case, 0)
+    assert opportunity_gap(*case, GROUPS) == pytest.approx(true_positive)
+    assert odds_gap(*case, GROUPS) == pytest.approx(max(true_positive, false_positive))
+
+
+@given(labelled())
+def test_opportunity_and_odds_agree_with_fairlearn_where_all_groups_have_both_classes(
+    case: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    _, y, group = case
+    kept = np.isin(group, [g for g in range(GROUPS) if len(set(y[group == g])) == 2])
+    predicted, y, group = (column[kept] for column in case)
+    if kept.any():
+        gap = equal_opportunity_difference(y, predicted, sensitive_features=group)
+        assert opportunity_gap(predicted, y, group, GROUPS) == pytest.approx(gap)
+        gap = equalized_odds_difference(y, predicted, sensitive_features=group)
+        assert odds_gap(predicted, y, group, GROUPS) == pytest.approx(gap)
+
+
+@given(cases())
+def test_mutual_information_agrees_with_scikit_learn(case: tuple[np.ndarray, np.ndarray]) -> None:
+    bits = mutual_info_score(*case) / np.log(2)
+    assert mutual_information(*case, GROUPS) == pytest.approx(bits, abs=1e-12)
+
+
+def test_mutual_information_is_one_bit_where_the_group_decides_and_zero_where_it_says_nothing() -> (
+    None
+):
+    group = np.array([0, 0, 1, 1])
+    assert mutual_information(group, group, GROUPS) == pytest.approx(1)
+    assert mutual_information(np.array([0, 1, 0, 1]), group, GROUPS) == pytest.approx(0)
+
+
+@given(labelled())
+def test_every_group_is_listed_and_agrees_with_fairlearn(
+    case: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    predicted, y, group = case
+    of = {"size": count, "selection_rate": selection_rate, "accuracy": accuracy_score}
+    frame = MetricFrame(metrics=of, y_true=y, y_pred=predicted, sensitive_features=group).by_group
+    rows = by_group(*case, GROUPS)
+    assert len(rows) == GROUPS
+    for g, row in enumerate(rows):
+        if g in frame.index:
+            assert row == pytest.approx(frame.loc[g].to_dict())
+        else:
+            assert row["size"] == 0
+            assert np.isnan([row["selection_rate"], row["accuracy"]]).all()

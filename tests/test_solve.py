@@ -187,7 +187,8 @@ def test_a_dataset_without_a_binary_setting_gives_empty_files_and_no_runs(
             assert stored[part].shape == (0, 0, len(data.split[part]))
         assert pd.read_csv(log("compas", method)).empty
     evaluate.main("compas")
-    assert set(pd.read_csv(files.runs("compas"))["method"]) == {"vanilla", "fcfc"}
+    runs = pd.read_csv(files.evaluation("compas") / "runs.csv")
+    assert set(runs["method"]) == {"vanilla", "fcfc"}
 
 
 def test_handled_settings_are_those_of_as_many_groups_as_the_method_is_defined_for() -> None:

@@ -1,0 +1,451 @@
+"""The paper's results table from results/summary.csv, as HTML, LaTeX and Markdown.
+
+One table per dataset, laid out as the paper's: its methods in its order (any others before
+InfoFair), and for every setting Micro/Macro F1, Imparity and Reduction. Each method has three
+lines: what the paper's protocol selects, the mean ± standard deviation over seeds, and what the
+paper prints. `LEGEND` says how to read it.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stages import files
+
+# Names as the paper prints them, in its order; anything else is called what its file is called.
+METHODS = {
+    "vanilla": "Vanilla",
+    "lfr": "LFR",
+    "mindiff": "MinDiff",
+    "di": "DI",
+    "adversarial": "Adversarial",
+    "fcfc": "FCFC",
+    "gerryfair": "GerryFair",
+    "gdp": "GDP",
+    "infofair": "InfoFair",
+}
+VARIANTS = {"infofair": "T+S+D", "infofair_ts": "T+S", "infofair_td": "T+D"}  # the ablation's
+DATASETS = {"compas": "COMPAS", "adult": "Adult Income", "dutch": "Dutch Census"}
+ATTRIBUTES = {"marital": "marital status"}
+
+Row = Mapping[Any, Any]  # of the summary
+
+LEGEND = {
+    "ours, selected": "the paper's protocol: of all seeds, the model with the lowest validation "
+    "imparity (Vanilla: the highest micro F1), on test rows.",
+    "ours, mean ± std": "over all seeds, on test rows; no ± where a single model was fitted.",
+    "paper": "as printed there.",
+    "Imparity": "as the released code computes it, because that is what the paper prints: each "
+    "group is also paired with itself, and a group without test rows counts as rate 0.",
+    "Bold": "the best trade-offs, which are the Pareto front of mean micro F1 and mean imparity: "
+    "no other method in the same setting is at least as good in both and better in one. Methods "
+    "with a constant seed are left out, and those whose figures are Vanilla's own.",
+    "†": "a constant predictor: one class for every test row (†2/5: in two of five seeds). In the "
+    "paper's lines: imparity 0, and the macro F1 of a single class.",
+    "N/A": "the method cannot run in this setting.",
+    "Noise floor": "the imparity to expect of an exactly fair predictor with Vanilla's selection "
+    "rate on test groups of these sizes, and the reduction it would show. Imparity at or below it "
+    "cannot be told from fair.",
+}
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """results/summary.csv; where there is no note, it is empty text."""
+    table = pd.read_csv(files.need(Path(path), "summarize"), dtype={"note": "str"})
+    return table.assign(note=table["note"].fillna(""))
+
+
+# -- names and order -----------------------------------------------------------------------------
+
+
+def dataset_name(dataset: str) -> str:
+    return DATASETS.get(dataset, dataset)
+
+
+def method_name(method: str) -> str:
+    return METHODS.get(method, method)
+
+
+def setting_name(setting: str, settings: Iterable[str]) -> str:
+    """The attribute; `intersection` is called by the attributes it is made of."""
+    parts = [s for s in settings if s != "intersection"] if setting == "intersection" else [setting]
+    return " & ".join(ATTRIBUTES.get(part, part) for part in parts)
+
+
+def methods(summary: pd.DataFrame) -> list[str]:
+    """Those of the table, in the paper's order; any others before InfoFair."""
+    there = [m for m in dict.fromkeys(summary["method"]) if m == "infofair" or m not in VARIANTS]
+    known = [m for m in METHODS if m in there and m != "infofair"]
+    others = [m for m in there if m not in METHODS]
+    return known + others + [m for m in there if m == "infofair"]
+
+
+def settings(summary: pd.DataFrame, dataset: str) -> list[str]:
+    return list(dict.fromkeys(summary.loc[summary["dataset"] == dataset, "setting"]))
+
+
+def cell(summary: pd.DataFrame, dataset: str, setting: str, protocol: str = "mean") -> pd.DataFrame:
+    """The rows of one dataset, setting and protocol, by method, in the order of the table."""
+    chosen = (summary["dataset"] == dataset) & (summary["setting"] == setting)
+    rows = summary[chosen & (summary["protocol"] == protocol)].set_index("method")
+    return rows.loc[[method for method in methods(summary) if method in rows.index]]
+
+
+# -- what is marked ------------------------------------------------------------------------------
+
+
+def pareto(f1: np.ndarray, imparity: np.ndarray) -> np.ndarray:
+    """Which points no other dominates, by being at least as good in both and better in one."""
+    no_worse = (f1[:, None] >= f1) & (imparity[:, None] <= imparity)
+    better = (f1[:, None] > f1) | (imparity[:, None] < imparity)
+    return np.logical_not((no_worse & better).any(axis=0))
+
+
+def front(summary: pd.DataFrame, dataset: str, setting: str) -> pd.DataFrame:
+    """The methods on the Pareto front of one setting, by micro F1.
+
+    None with a constant seed, and none that changes nothing against vanilla.
+    """
+    rows = cell(summary, dataset, setting)
+    rows = rows[rows["note"] == ""]
+    axes = ["micro_f1", "imparity_released"]
+    best = rows[pareto(*rows[axes].to_numpy().T)]
+    if "vanilla" in best.index:
+        same = (best[axes] == best.loc["vanilla", axes]).all(axis=1)
+        best = best[~same | (best.index == "vanilla")]
+    return best.sort_values(axes, kind="stable")
+
+
+def constant_in_print(row: Row) -> bool:
+    """Whether the paper's figures are those of a constant predictor.
+
+    Predicting one class, of share p, has micro F1 p and macro F1 p / (1 + p): half that class's F1.
+    """
+    p = row["paper_micro_f1"]
+    return bool(row["paper_imparity"] == 0 and abs(row["paper_macro_f1"] - p / (1 + p)) < 0.0015)
+
+
+def noise_floor(summary: pd.DataFrame, dataset: str, setting: str) -> float:
+    """Expected imparity of a fair predictor with vanilla's selection rate; NaN without vanilla."""
+    return float(cell(summary, dataset, setting)["floor_released"].get("vanilla", float("nan")))
+
+
+def warnings(summary: pd.DataFrame) -> list[str]:
+    """What a reader must know before reading any figure of these rows."""
+    said = []
+    if (summary["data"] != "real").any():
+        said.append("SIMULATED DATA, not the real dataset.")
+    if (summary["partition"] != "authors").any():
+        said.append("Random split, not the authors'.")
+    return said
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+COLUMNS = {"f1": "Micro/Macro F1", "imparity": "Imparity", "reduction": "Reduction"}
+LINES = {"selected": "ours, selected", "mean": "ours, mean ± std", "paper": "paper"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    value: float = float("nan")  # what to sort by
+    best: bool = False
+    note: str = ""  # why there is a dagger
+
+
+@dataclass(frozen=True)
+class Block:
+    """One dataset: for each method its lines, and in each line three cells per setting."""
+
+    dataset: str
+    settings: list[str]  # their names
+    methods: dict[str, dict[str, list[Cell]]]
+    floor: list[Cell]
+    warnings: list[str]
+
+    @property
+    def title(self) -> str:
+        return dataset_name(self.dataset)
+
+
+def percent(value: float, digits: str = "z.1f") -> str:
+    return "–" if np.isnan(value) else f"{100 * value:{digits}}%".replace("-", "−")
+
+
+def _spread(mean: float, std: float) -> str:
+    return f"{mean:.3f}" if np.isnan(std) else f"{mean:.3f} ± {std:.3f}"
+
+
+def _dagger(note: str) -> str:
+    some = re.search(r"(\d+) of (\d+)", note)
+    return f"†{some[1]}/{some[2]}" if some else "†" if note else ""
+
+
+def _selected(row: Row) -> list[Cell]:
+    f1 = f"{row['micro_f1']:.3f}/{row['macro_f1']:.3f}{_dagger(row['note'])}"
+    imparity, reduction = row["imparity_released"], row["reduction_released"]
+    return [
+        Cell(f1, row["micro_f1"], note=row["note"]),
+        Cell(f"{imparity:.3f}", imparity),
+        Cell(percent(reduction), reduction),
+    ]
+
+
+def _mean(mean: Row, std: Row, best: bool) -> list[Cell]:
+    between = "/" if np.isnan(std["micro_f1"]) else " / "
+    f1 = between.join(_spread(mean[name], std[name]) for name in ("micro_f1", "macro_f1"))
+    imparity, reduction = mean["imparity_released"], mean["reduction_released"]
+    change = percent(reduction)
+    if not np.isnan(reduction) and not np.isnan(std["reduction_released"]):
+        change = f"{change.removesuffix('%')} ± {percent(std['reduction_released'])}"
+    return [
+        Cell(f1 + _dagger(mean["note"]), mean["micro_f1"], best, mean["note"]),
+        Cell(_spread(imparity, std["imparity_released"]), imparity, best),
+        Cell(change, reduction),
+    ]
+
+
+def _printed(row: Row) -> list[Cell]:
+    if np.isnan(row["paper_micro_f1"]):
+        return [Cell("–")] * 3
+    note = "constant" if constant_in_print(row) else ""
+    f1 = f"{row['paper_micro_f1']:.3f}/{row['paper_macro_f1']:.3f}{_dagger(note)}"
+    imparity, reduction = row["paper_imparity"], row["paper_reduction"]
+    return [
+        Cell(f1, row["paper_micro_f1"], note=note),
+        Cell(f"{imparity:.3f}", imparity),
+        Cell(percent(reduction, "#.4g"), reduction),  # four digits, as there
+    ]
+
+
+def _floor(summary: pd.DataFrame, dataset: str, setting: str) -> list[Cell]:
+    floor = noise_floor(summary, dataset, setting)
+    if np.isnan(floor):
+        return [Cell("")] * 3
+    vanilla = float(cell(summary, dataset, setting)["imparity_released"]["vanilla"])
+    reduction = 1 - floor / vanilla if vanilla else float("nan")
+    return [Cell(""), Cell(f"{floor:.3f}", floor), Cell(percent(reduction), reduction)]
+
+
+def blocks(summary: pd.DataFrame) -> list[Block]:
+    """The whole table, one block per dataset."""
+    return [_block(summary, str(dataset)) for dataset in dict.fromkeys(summary["dataset"])]
+
+
+def _block(summary: pd.DataFrame, dataset: str) -> Block:
+    own = summary[summary["dataset"] == dataset]
+    names = settings(summary, dataset)
+    lines: dict[str, dict[str, list[Cell]]] = {
+        method: {line: [] for line in LINES} for method in methods(own)
+    }
+    for setting in names:
+        selected, mean, std = (
+            cell(summary, dataset, setting, p).to_dict("index") for p in ("paper", "mean", "std")
+        )
+        best = front(summary, dataset, setting).index
+        for method, of_method in lines.items():
+            if method not in mean:
+                for cells in of_method.values():
+                    cells += [Cell("N/A")] * 3
+                continue
+            of_method["selected"] += _selected(selected[method])
+            of_method["mean"] += _mean(mean[method], std[method], method in best)
+            of_method["paper"] += _printed(mean[method])
+    for of_method in lines.values():
+        if all(np.isnan(cell.value) for cell in of_method["paper"]):
+            del of_method["paper"]  # a method, or a dataset, that the paper does not have
+    return Block(
+        dataset,
+        [setting_name(name, names) for name in names],
+        lines,
+        [cell for setting in names for cell in _floor(summary, dataset, setting)],
+        warnings(own),
+    )
+
+
+# -- HTML ----------------------------------------------------------------------------------------
+
+
+def to_html(table: list[Block]) -> str:
+    """A fragment: one <table> per dataset, a <tbody> per method, then the legend.
+
+    Every cell with a figure has it in full in `data-value`, for a script that sorts.
+    """
+    parts = [_html_block(block) for block in table]
+    legend = [f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in LEGEND.items()]
+    return "\n".join([*parts, '<dl class="legend">', *legend, "</dl>", ""])
+
+
+def _html_block(block: Block) -> str:
+    name = html.escape(block.dataset)
+    lines = [
+        *(
+            f'<p class="warning" role="note"><strong>{html.escape(block.title)}: '
+            f"{html.escape(warning)}</strong></p>"
+            for warning in block.warnings
+        ),
+        f'<table class="results" id="results-{name}" data-dataset="{name}">',
+        f"<caption>{html.escape(': '.join([block.title, *block.warnings]))}</caption>",
+        "<thead>",
+        '<tr><th scope="col" rowspan="2">Method</th><th scope="col" rowspan="2">Source</th>'
+        + "".join(
+            f'<th scope="colgroup" colspan="3">{html.escape(setting)}</th>'
+            for setting in block.settings
+        )
+        + "</tr>",
+        "<tr>"
+        + "".join(
+            f'<th scope="col" class="{kind}">{html.escape(title)}</th>'
+            for _ in block.settings
+            for kind, title in COLUMNS.items()
+        )
+        + "</tr>",
+        "</thead>",
+    ]
+    for method, of_method in block.methods.items():
+        lines.append(f'<tbody class="method" data-method="{html.escape(method)}">')
+        head = (
+            f'<th scope="rowgroup" rowspan="{len(of_method)}">'
+            f"{html.escape(method_name(method))}</th>"
+        )
+        for line, cells in of_method.items():
+            row = f'<tr class="{line}">{head}<th scope="row">{html.escape(LINES[line])}</th>'
+            lines.append(row + _html_cells(cells) + "</tr>")
+            head = ""
+        lines.append("</tbody>")
+    if any(cell.text for cell in block.floor):
+        row = '<tr class="floor"><th scope="row" colspan="2">Noise floor</th>'
+        lines += ["<tfoot>", row + _html_cells(block.floor) + "</tr>", "</tfoot>"]
+    return "\n".join([*lines, "</table>"])
+
+
+def _html_cells(cells: list[Cell]) -> str:
+    parts = []
+    for kind, cell in zip(list(COLUMNS) * (len(cells) // 3), cells, strict=True):
+        classes = [kind]
+        classes += ["best"] * cell.best + ["constant"] * bool(cell.note)
+        classes += ["missing"] * (cell.text == "N/A")
+        text = html.escape(cell.text)
+        attributes = f'class="{" ".join(classes)}"'
+        if not np.isnan(cell.value):
+            attributes += f' data-value="{cell.value:.6g}"'
+        if cell.note:
+            attributes += f' title="{html.escape(cell.note)}"'
+        parts.append(f"<td {attributes}>{f'<strong>{text}</strong>' if cell.best else text}</td>")
+    return "".join(parts)
+
+
+# -- LaTeX ---------------------------------------------------------------------------------------
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
+    "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
+    "−": "$-$", "±": r"$\pm$", "†": r"$\dagger$", "–": "--",
+}  # fmt: skip
+
+
+def latex(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return "".join(_LATEX.get(c, c) for c in text).replace(r" $\pm$ ", r"$\,\pm\,$")
+
+
+def to_latex(table: list[Block]) -> str:
+    """A document that compiles by itself; a paper takes what is between begin and end{document}."""
+    parts = [
+        "% Made by notebooks/results_table.ipynb. Needs the packages booktabs and graphicx.",
+        r"\documentclass[a4paper]{article}",
+        r"\usepackage[landscape,margin=10mm]{geometry}",
+        r"\usepackage{booktabs,graphicx}",
+        r"\begin{document}",
+        *(_latex_block(block) for block in table),
+        r"\end{document}",
+    ]
+    return "\n".join([*parts, ""])
+
+
+def _latex_block(block: Block) -> str:
+    count = len(block.settings)
+    groups = r"@{\hspace{7pt}}".join(["rrr"] * count)
+    caption = rf"Debiasing results on \emph{{{latex(block.title)}}}."
+    caption += "".join(rf" \textbf{{{latex(warning)}}}" for warning in block.warnings)
+    rules = "".join(rf"\cmidrule(lr){{{3 + 3 * i}-{5 + 3 * i}}}" for i in range(count))
+    heads = [rf"\multicolumn{{3}}{{c}}{{{latex(setting)}}}" for setting in block.settings]
+    lines = [
+        r"\begin{table}[p]",
+        r"\centering\scriptsize\setlength{\tabcolsep}{2.5pt}",
+        rf"\caption{{{caption}}}",
+        rf"\label{{tab:results-{re.sub('[^a-z0-9]+', '-', block.dataset.lower())}}}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+        rf"\begin{{tabular}}{{@{{}}ll{groups}@{{}}}}",
+        r"\toprule",
+        " & ".join(["", "", *heads]) + r" \\",
+        rules,
+        " & ".join(["Method", "Source", *map(latex, list(COLUMNS.values()) * count)]) + r" \\",
+        r"\midrule",
+    ]
+    for i, (method, of_method) in enumerate(block.methods.items()):
+        lines += [r"\addlinespace"] * (i > 0)
+        names = [rf"\textbf{{{latex(method_name(method))}}}"] + [""] * (len(of_method) - 1)
+        for name, (line, cells) in zip(names, of_method.items(), strict=True):
+            texts = [rf"\textbf{{{latex(c.text)}}}" if c.best else latex(c.text) for c in cells]
+            lines.append(" & ".join([name, latex(LINES[line]), *texts]) + r" \\")
+    if any(cell.text for cell in block.floor):
+        floor = ["Noise floor", "", *(latex(cell.text) for cell in block.floor)]
+        lines += [r"\midrule", " & ".join(floor) + r" \\"]
+    legend = " ".join(rf"\emph{{{latex(k)}}}: {latex(v)}" for k, v in LEGEND.items())
+    lines += [r"\bottomrule", r"\end{tabular}}", r"\par\smallskip", r"\begin{minipage}{\linewidth}"]
+    return "\n".join([*lines, legend, r"\end{minipage}", r"\end{table}"])
+
+
+# -- Markdown ------------------------------------------------------------------------------------
+
+
+def markdown(text: str) -> str:
+    """Text that GitHub shows as it is, also inside a table."""
+    return re.sub(r"([\\`*_{}\[\]<>|#~&$])", r"\\\1", text.replace("\n", " "))
+
+
+def to_markdown(table: list[Block]) -> str:
+    legend = [f"- *{markdown(k)}*: {markdown(v)}" for k, v in LEGEND.items()]
+    return "\n".join([*(_markdown_block(block) for block in table), *legend, ""])
+
+
+def _markdown_block(block: Block) -> str:
+    lines = [f"### {markdown(block.title)}", ""]
+    if block.warnings:
+        lines += ["> [!WARNING]", *(f"> **{markdown(w)}**" for w in block.warnings), ""]
+    heads = [f"{setting}: {title}" for setting in block.settings for title in COLUMNS.values()]
+    lines += [markdown_row(["Method", "Source", *map(markdown, heads)])]
+    lines += ["|---|---|" + "---:|" * len(heads)]
+    for method, of_method in block.methods.items():
+        names = [f"**{markdown(method_name(method))}**"] + [""] * (len(of_method) - 1)
+        for name, (line, cells) in zip(names, of_method.items(), strict=True):
+            texts = [f"**{markdown(c.text)}**" if c.best else markdown(c.text) for c in cells]
+            lines.append(markdown_row([name, markdown(LINES[line]), *texts]))
+    if any(cell.text for cell in block.floor):
+        lines.append(markdown_row(["*Noise floor*", "", *(markdown(c.text) for c in block.floor)]))
+    return "\n".join([*lines, ""])
+
+
+def fronts_to_markdown(summary: pd.DataFrame) -> str:
+    """The methods on each Pareto front, from the lowest micro F1 and imparity to the highest."""
+    lines = [markdown_row(["Dataset", "Setting", "On the Pareto front"]), "|---|---|---|"]
+    for dataset in dict.fromkeys(summary["dataset"]):
+        names = settings(summary, dataset)
+        for setting in names:
+            best = map(method_name, front(summary, dataset, setting).index)
+            row = [dataset_name(dataset), setting_name(setting, names), ", ".join(best)]
+            lines.append(markdown_row(map(markdown, row)))
+    return "\n".join([*lines, ""])
+
+
+def markdown_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
