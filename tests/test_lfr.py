@@ -239,7 +239,7 @@ def figures(data: Processed, A_z: float, tried: int) -> list[dict[str, Any]]:
     task = task_of(data, "gender")
     rows = METHOD.prepare(task)
     fits = [METHOD.fit(rows, seed, Point(0.01, 1.0, A_z, 5, 100)) for seed in range(tried)]
-    return [evaluate(data, "test", fit.predict(task.X["test"]), "gender") for fit in fits]
+    return [evaluate(data, "test", fit.predict(task.X["test"]) > 0.5, "gender") for fit in fits]
 
 
 @pytest.mark.real
