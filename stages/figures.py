@@ -25,6 +25,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
 from stages import files, tables
+from stages.processed import INTERSECTION
 
 STYLE = Path(__file__).parent.parent / "notebooks/infofair.mplstyle"
 COLUMN = 3.5  # inches
@@ -557,7 +558,7 @@ def sweep(frame: pd.DataFrame) -> Figure:
             own = frame[frame["dataset"] == dataset]
             settings = tables.settings(frame, dataset)
             for i, setting in enumerate(settings):
-                both = setting == "intersection" and len(settings) == 3
+                both = setting == INTERSECTION and len(settings) == 3
                 labels.setdefault(i, []).append("both" if both else setting)
             for axes, metric in zip(row, SWEPT, strict=True):
                 _lines(axes, own, metric, settings)

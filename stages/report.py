@@ -259,10 +259,6 @@ def number(value: float, digits: int = 3, sign: str = "-") -> str:
     return f"{shown:{sign if shown else '-'},.{digits}f}".replace("-", "−")
 
 
-def percent(value: float) -> str:
-    return "–" if pd.isna(value) else f"{number(100 * value, 1)}%"
-
-
 def spread(mean: float, std: float, form: Callable[[float], str] = number) -> str:
     return form(mean) if pd.isna(std) else f"{form(mean)} ± {form(std)}"
 
@@ -320,7 +316,7 @@ def of_bars(everything: list[Cell]) -> dict[str, tuple[Cell, str]]:
         for heading, figure, form in (
             ("micro F1", "micro_f1", number),
             ("macro F1", "macro_f1", number),
-            ("reduction", "reduction_released", percent),
+            ("reduction", "reduction_released", tables.percent),
         ):
             said = f"mean {heading} {spread(cell.mean[figure], cell.std[figure], form)}"
             said += f", selected {form(cell.selected[figure])}"
@@ -424,11 +420,12 @@ def render(context: Mapping[str, Any]) -> str:
     )
     environment.filters |= {
         "dataset": tables.dataset_name, "method": method_name, "attribute": attribute_name,
-        "number": number, "percent": percent, "listed": listed, "far": mark_far,
+        "number": number, "percent": tables.percent, "listed": listed, "far": mark_far,
     }  # fmt: skip
     environment.globals |= {
-        "spread": spread, "interval": interval, "percent": percent, "compared": list(COMPARED),
-        "tolerances": TOLERANCES, "limit": FAR, "all": ALL, "rest": REST,
+        "spread": spread, "interval": interval, "percent": tables.percent,
+        "compared": list(COMPARED), "tolerances": TOLERANCES, "limit": FAR, "all": ALL,
+        "rest": REST,
     }  # fmt: skip
     css, js = ((HERE / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     return environment.get_template("report.html").render(**context, css=css, js=js)

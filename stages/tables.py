@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from stages import files
+from stages.processed import INTERSECTION
 
 # Names as the paper prints them, in its order; anything else is called what its file is called.
 METHODS = {
@@ -74,7 +75,7 @@ def method_name(method: str) -> str:
 
 def setting_name(setting: str, settings: Iterable[str]) -> str:
     """The attribute; `intersection` is called by the attributes it is made of."""
-    parts = [s for s in settings if s != "intersection"] if setting == "intersection" else [setting]
+    parts = [s for s in settings if s != INTERSECTION] if setting == INTERSECTION else [setting]
     return " & ".join(ATTRIBUTES.get(part, part) for part in parts)
 
 

@@ -224,7 +224,7 @@ FIGURES = [  # micro F1, imparity as released
 
 @pytest.mark.real
 @pytest.mark.parametrize(("dataset", "setting", "micro", "gap"), FIGURES)
-def test_the_real_data_give_what_was_measured_independently(
+def test_the_real_data_give_the_known_figures(
     dataset: str,
     setting: str,
     micro: float,

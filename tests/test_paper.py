@@ -89,7 +89,7 @@ def test_what_the_map_points_to_exists(path: str, name: str) -> None:
     assert not name or name in names_in(path), f"{path} has no {name}"
 
 
-def test_the_map_names_every_method_and_stage_module() -> None:
+def test_the_map_names_every_method() -> None:
     pointed = {path for path, _ in POINTERS}
     methods = {f"stages/methods/{path.name}" for path in (ROOT / "stages/methods").glob("*.py")}
     assert methods <= pointed

@@ -20,6 +20,7 @@ from tests.simulated import processed
 
 yaml = YAML(typ="safe")
 PART = ["validation", "test"]
+DATASETS = ["compas", "adult", "dutch"]
 
 
 @pytest.fixture
@@ -570,6 +571,21 @@ def counts() -> str:
 
 def test_the_readme_counts_the_cells_that_are_reproduced() -> None:
     assert " ".join(shown_in_readme("counts").split()) == counts()
+
+
+def test_the_readmes_prose_has_the_committed_figures() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    most = committed("selection.csv")["reduction_released"].max()
+    assert f'"reduction" by itself: up to {100 * most:.1f} % on vanilla' in text
+    summary = committed("summary.csv")
+    cells = [cell(summary, d, "vanilla", "mean").loc["intersection"] for d in DATASETS]
+    for figure, said in (
+        ("floor_released", "would score {:.3f}, {:.3f} and {:.3f} on the intersection of"),
+        ("imparity_released", "vanilla's own figures are {:.3f}, {:.3f} and {:.3f}."),
+    ):
+        assert said.format(*(row[figure] for row in cells)) in text
+    measured = json.loads((ROOT / "bench/results.json").read_text())
+    assert f"together took {measured['baselines_ratio']:.2f} times as long as vanilla" in text
 
 
 def test_the_readme_shows_the_committed_benchmark() -> None:
