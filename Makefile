@@ -8,7 +8,7 @@ export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup repro report compare figures test lint format mini bench clean
+.PHONY: help setup repro report compare figures test lint format mini verify worker bench clean
 
 help: ## list every target
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
@@ -18,7 +18,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
 	  echo "error: $(PYTHON) is not Python 3.11; set it with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,oracles]'
+	python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,oracles,cluster]'
 	@touch $@
 
 setup: $(VENV)/installed ## create .venv with the pinned dependencies
@@ -40,10 +40,11 @@ figures: setup ## regenerate everything and say what changed against BASE (a com
 test: setup ## run the tests
 	pytest
 
-lint: setup ## ruff (check and format), mypy, and the schema of the workflows
+lint: setup ## ruff (check and format), mypy, the schema of the workflows, and pip check
 	ruff check .
 	ruff format --check .
 	mypy
+	python -m pip check
 	check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 format: setup ## let ruff rewrite what it can
@@ -53,8 +54,15 @@ format: setup ## let ruff rewrite what it can
 mini: setup ## the whole graph in miniature, in a temporary copy of the repository
 	.ci/miniature
 
-bench: setup ## how fast the batched pass is, and where the time of a cold run goes (20 minutes)
+verify: setup ## run the last commit again from the download on, and compare every committed result
+	python -m stages.verify
+
+worker: setup ## join the Dask cluster at SCHEDULER=tcp://host:port with a worker per core
+	python -m stages.workers --scheduler $(SCHEDULER)
+
+bench: setup ## speed of the batched pass, its growth, and where the time of a cold run goes (20 minutes)
 	python -m bench.training
+	python -m bench.growth
 	python -m bench.cold
 
 clean: ## remove the environment and the caches of tools (no data, no results)

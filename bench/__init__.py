@@ -8,7 +8,8 @@ from typing import Any
 import joblib
 import torch
 
-RESULTS = Path("bench/results.json")
+FOLDER = Path(__file__).parent
+RESULTS = FOLDER / "results.json"
 
 
 def record(**figures: Any) -> None:

@@ -1,10 +1,12 @@
-"""How much less a model costs in the batched pass: ratios of two things measured in the same run.
+"""How much less a model costs in the batched pass: ratios of things measured in the same run.
 
     plain     tests/plain.py: one model at a time, an ordinary module and loop (the better of one
               and two threads)
     func      torch.func: the same module, stacked with stack_module_state and vmap, 15 models on
               one core
-    batched   stages/trainer.py as `train` runs it: seeds spread over two workers
+    batched   stages/trainer.py as `train` runs it: models spread over two workers
+    floor     the matrix products of the batched pass alone, if both cores did them at the speed
+              that each reaches on one large product while the other is busy, too
 
 Costs are per model and epoch of InfoFair on made-up rows of each dataset's shape. Prints a
 table and puts the ratios into bench/results.json. Run it on an idle machine.
@@ -19,10 +21,11 @@ import torch
 from torch.func import functional_call, grad, stack_module_state, vmap
 
 from bench import record
-from stages import methods
+from stages import jobs, methods
+from stages.jobs import Job, Model, Variant
 from stages.params import Training
 from stages.processed import Processed
-from stages.trainer import CHUNK, Job, Variant, gumbel, stream, train
+from stages.trainer import CHUNK, gumbel, stream, train
 from tests.plain import CPU, Plain, train_plain
 from tests.simulated import processed
 
@@ -32,15 +35,17 @@ SHAPES = {
     "adult": (45_222, 104, 5, [32], 4),
     "dutch": (60_420, 73, 4, [32], 4),
 }
-CASES = [("compas", 15), ("adult", 15), ("adult", 45), ("dutch", 15)]
+CASES = [(name, models) for name in SHAPES for models in (15, 45)]
 ROUNDS = 5
 WORKERS = 2
 SEEDS = list(range(5))
+B = 128
+LARGE = 1024  # rows and columns of the large product
 KNOBS = SimpleNamespace(learning_rate=1e-4, temperature=1.0, halve_temperature_every=50)
 
 
 def training(epochs: int) -> Training:
-    return Training(epochs=epochs, patience=10_000, batch_size=128, weight_decay=0.01)
+    return Training(epochs=epochs, patience=10_000, batch_size=B, weight_decay=0.01)
 
 
 def plain(data: Processed, hidden: list[int]) -> float:
@@ -61,7 +66,7 @@ def func(data: Processed, hidden: list[int], models: int = 15) -> float:
     X = torch.from_numpy(data.X[data.split["train"]])
     y = torch.from_numpy(data.y[data.split["train"]].astype("int64"))
     s = torch.from_numpy(data.groups["intersection"][data.split["train"]].astype("int64"))
-    groups, B, N = len(data.group_names["intersection"]), 128, len(y)
+    groups, N = len(data.group_names["intersection"]), len(y)
     modules = [Plain(X.shape[1], hidden, groups, seed % 5) for seed in range(models)]
     parameters, _ = stack_module_state(modules)
 
@@ -86,48 +91,81 @@ def func(data: Processed, hidden: list[int], models: int = 15) -> float:
     return (time.perf_counter() - start) / models * N / (chunks * CHUNK * B)
 
 
-def stamps(data: Processed, hidden: list[int], seeds: list[int], models: int, epochs: int) -> list:
+def stamps(job: Job, data: Processed, share: list[Model]) -> list[float]:
     """When each epoch of one worker's pass ended."""
     found: list[float] = []
-    strengths = [0.1 * (i + 1) for i in range(models // 15)]
-    variants = [Variant(s, a) for s in data.settings for a in strengths]
-    job = Job(methods.load("infofair"), KNOBS, data, variants, hidden, training(epochs))
-    train(job, seeds, CPU, lambda epoch, running, loss: found.append(time.perf_counter()))
+    train(job, data, share, CPU, lambda epoch, running, loss: found.append(time.perf_counter()))
     return found
 
 
 def batched(data: Processed, hidden: list[int], models: int, epochs: int) -> float:
     """Seconds per model and epoch, both workers busy; starting processes is not counted."""
-    shares = [SEEDS[i::WORKERS] for i in range(WORKERS)]
-    work = [joblib.delayed(stamps)(data, hidden, share, models, epochs) for share in shares]
-    ended = joblib.Parallel(n_jobs=WORKERS, backend="multiprocessing")(work)
+    job = Job(methods.load("infofair"), KNOBS, hidden, training(epochs))
+    strengths = [0.1 * (i + 1) for i in range(models // 15)]
+    variants = [Variant(s, a) for s in data.settings for a in strengths]
+    shares = jobs.shares(jobs.models(job, SEEDS, variants), WORKERS)
+    work = [joblib.delayed(stamps)(job, data, share) for share in shares]
+    ended = joblib.Parallel(n_jobs=WORKERS)(work)
     return max((times[-1] - times[0]) / (epochs - 1) for times in ended) / models
+
+
+def products(seconds: float = 0.5) -> float:
+    """Floating-point operations a second that one core reaches on one large product."""
+    torch.set_num_threads(1)
+    a = torch.rand(LARGE, LARGE)
+    start, count = time.perf_counter(), 0
+    while time.perf_counter() < start + seconds:
+        a @ a
+        count += 1
+    return count * 2 * LARGE**3 / (time.perf_counter() - start)
+
+
+def floor(data: Processed, hidden: list[int]) -> float:
+    """Seconds per model and epoch of the products alone, on both cores."""
+    first, *deeper = zip([data.X.shape[1], *hidden], hidden, strict=False)
+    heads = 2 + len(data.group_names["intersection"]) + 1
+    rest = [*deeper, (hidden[-1], heads)]
+    inner = sum(inputs * outputs for inputs, outputs in rest)
+    # a product forward, one for the weights' gradient, one for the inputs' but in the first layer
+    step = 2 * (2 * first[0] * first[1] + 3 * inner)
+    forward = 2 * (first[0] * first[1] + inner)
+    count = step * len(data.split["train"]) + forward * len(data.split["validation"])
+    return count / sum(joblib.Parallel(n_jobs=WORKERS)([joblib.delayed(products)()] * WORKERS))
 
 
 def main() -> None:
     torch.set_num_threads(1)
     results: dict[str, float] = {}
+    columns = ["plain", "func", "batched", "floor"]
+    ratios = {"speedup": (0, 2), "over_func": (1, 2), "floor_ratio": (2, 3)}
     print("milliseconds per model and epoch, and ratios")
-    print(
-        f"{'':<12}{'plain':>10}{'func':>10}{'batched':>10}{'plain/batched':>16}{'func/batched':>14}"
-    )
+    print(" " * 12 + "".join(f"{name:>12}" for name in [*columns, *ratios]))
     for name, models in CASES:
         rows, features, races, hidden, epochs = SHAPES[name]
         data = processed(rows, features, races)
         plain(data, hidden)  # warm up
         costs = [
-            (plain(data, hidden), func(data, hidden), batched(data, hidden, models, epochs))
+            (
+                plain(data, hidden),
+                func(data, hidden),
+                batched(data, hidden, models, epochs),
+                floor(data, hidden),
+            )
             for _ in range(ROUNDS)
         ]
+        found = {
+            ratio: statistics.median(cost[over] / cost[under] for cost in costs)
+            for ratio, (over, under) in ratios.items()
+        }
+        results |= {f"{ratio}_{name}_{models}": round(v, 1) for ratio, v in found.items()}
+        # of the larger pass, in the end
+        results[f"milliseconds_{name}"] = round(1e3 * statistics.median(c[2] for c in costs), 1)
         middle = [statistics.median(column) * 1e3 for column in zip(*costs, strict=True)]
-        speedup = statistics.median(p / b for p, _, b in costs)
-        over_func = statistics.median(f / b for _, f, b in costs)
-        results[f"speedup_{name}_{models}"] = round(speedup, 1)
-        results[f"over_func_{name}_{models}"] = round(over_func, 1)
         print(
             f"{name} {models:<{11 - len(name)}}"
-            + "".join(f"{cost:>10.1f}" for cost in middle)
-            + f"{speedup:>16.1f}{over_func:>14.1f}"
+            + "".join(f"{cost:>12.1f}" for cost in middle)
+            + "".join(f"{value:>12.1f}" for value in found.values()),
+            flush=True,
         )
     record(**results)
 

@@ -10,12 +10,14 @@ logged to data/download.log, but kept out of SOURCE.json: the same bytes give th
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +34,7 @@ from stages.params import load
 DOWNLOADS = Path("data/.cache")  # verified files by hash, so that a re-run needs no network
 LOG = Path("data/download.log")
 TIMEOUT = (3, 10)  # seconds to connect, and between two packets
+WHOLE = 120  # seconds for a whole file (4 MB), however steadily it trickles
 ATTEMPTS = 2  # at the public address; pooch waits a second before the second
 WHEEL_TIMEOUT = 300  # seconds for a whole wheel (23 MB)
 
@@ -43,6 +46,10 @@ unreachable: set[str] = set()  # hosts and packages that did not answer: not ask
 
 class Unavailable(Exception):
     """A source does not serve a file; the message says why."""
+
+
+class TooSlow(Exception):
+    """Of our own, because HTTP libraries take any other for an error of the connection."""
 
 
 def verify(path: Path, file: RawFile) -> Path:
@@ -65,6 +72,22 @@ def from_mirror(file: RawFile, dataset: str) -> tuple[Path, str]:
         raise Unavailable(f"{path}: {error}") from None
 
 
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Interrupt what takes longer, even while it waits for a packet."""
+
+    def ring(*_: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def cached(file: RawFile) -> Path:
     return DOWNLOADS / f"{file.sha256}-{file.name}"
 
@@ -85,8 +108,12 @@ def from_address(file: RawFile) -> tuple[Path, str]:
     )
     downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT)
     try:
-        return Path(remote.fetch(name, downloader=downloader)), f"address {file.url}"
-    except (requests.ConnectionError, requests.Timeout) as error:
+        with within(WHOLE):
+            return Path(remote.fetch(name, downloader=downloader)), f"address {file.url}"
+    except requests.exceptions.SSLError as error:
+        reason = " ".join(str(error).split())
+        raise Unavailable(f"{file.url}: its certificate is not trusted: {reason}") from None
+    except (requests.ConnectionError, requests.Timeout, TooSlow) as error:
         unreachable.add(host)
         raise Unavailable(f"{file.url}: {type(error).__name__}, no answer from {host}") from None
     except (requests.RequestException, ValueError, OSError) as error:

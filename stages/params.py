@@ -1,7 +1,7 @@
 """Check params.yaml: every key, type, range and name, before any stage works.
 
-Each stage loads the file through `load`; the DVC stage `check` runs this module first of all, so
-that `dvc repro` says what is wrong with the file before it looks for datasets and methods.
+Each stage loads the file through `load`, the stage `check` first of all, so that `dvc repro` says
+what is wrong with the file before it looks for datasets and methods.
 """
 
 from importlib import import_module
@@ -14,11 +14,10 @@ from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from stages import cli, datasets, files, methods
+from stages import datasets, methods
 from stages.files import Problem
 
 PATH = Path("params.yaml")
-VALID = Path("data/params.valid")  # what the stage `check` leaves behind for DVC
 
 
 class Strict(BaseModel):
@@ -218,12 +217,3 @@ def load(
     if dataset and method and not isinstance(methods.load(method), kind):
         raise Problem(f"--method {method}: it is run by dvc repro {params.stage(dataset, method)}")
     return params
-
-
-def main() -> None:
-    load()
-    files.write_text(VALID, "params.yaml is valid\n")
-
-
-if __name__ == "__main__":
-    cli.run(main, __doc__)

@@ -1,24 +1,14 @@
-"""What `train` and `solve` share: how many processes, and the file of predictions they write."""
+"""What `train` and `solve` share: which settings a method handles, and the file they write."""
 
-import os
 from collections.abc import Mapping
 
-import joblib
 import numpy as np
 
 from stages import files
-from stages.files import Problem
 from stages.methods import Method
 from stages.processed import Processed, save_arrays
 
 PARTS = ("validation", "test")
-
-
-def workers() -> int:
-    text = os.environ.get("INFOFAIR_WORKERS") or str(joblib.cpu_count())
-    if not text.isdecimal() or int(text) < 1:
-        raise Problem(f"INFOFAIR_WORKERS={text}: expected a whole number from 1 up")
-    return int(text)
 
 
 def handled(method: Method, data: Processed) -> list[str]:

@@ -15,22 +15,30 @@ def watched() -> bool:
 class Progress:
     """Epochs of the slowest worker, models still running in all, and their mean task loss.
 
-    Each worker writes its line of a small shared file; the first worker draws the bar.
+    Each worker writes its line of a small shared file; the first worker draws the bar. Without a
+    file, because the workers are on other machines, nothing is shown.
     """
 
-    def __init__(self, board: Path, worker: int, workers: int, epochs: int, title: str) -> None:
-        self.board = np.memmap(board, np.float64, "r+", shape=(workers, 3))
-        self.worker = worker
-        self.bar = tqdm(
-            total=epochs, desc=title, unit="epoch", disable=worker != 0 or not watched()
-        )
+    def __init__(
+        self, board: Path | None, worker: int, workers: int, epochs: int, title: str
+    ) -> None:
+        self.board, self.worker, self.workers = board, worker, workers
+        self.epochs, self.title = epochs, title
+        self.bar: tqdm | None = None  # made by the worker, which is sent this object
 
     def __call__(self, epoch: int, running: int, loss: float) -> None:
-        self.board[self.worker] = epoch, running, loss
-        busy = self.board[self.board[:, 1] > 0]
+        if self.board is None:
+            return
+        lines = np.memmap(self.board, np.float64, "r+", shape=(self.workers, 3))
+        lines[self.worker] = epoch, running, loss
+        if self.worker != 0 or not watched():
+            return
+        if self.bar is None:
+            self.bar = tqdm(total=self.epochs, desc=self.title, unit="epoch")
+        busy = lines[lines[:, 1] > 0]
         self.bar.n = int(busy[:, 0].min()) if len(busy) else epoch
         self.bar.set_postfix(
-            {"models running": int(self.board[:, 1].sum()), "T": f"{self.board[:, 2].mean():.3f}"}
+            {"models running": int(lines[:, 1].sum()), "T": f"{lines[:, 2].mean():.3f}"}
         )
 
     @staticmethod

@@ -2,11 +2,14 @@
 
 The page needs no network and no other file, and the same inputs give the same bytes. Its words are
 in report.html (jinja2), its looks in report.css, sorting and filtering in report.js; the numbers in
-its sentences are computed here.
+its sentences are computed here. Also writes results/provenance.json: the commit, parameters,
+packages and data that the results come from.
 """
 
 import json
+import platform
 import re
+import subprocess
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -25,6 +28,12 @@ from stages.metrics import average_gap_released
 from stages.params import PATH, Params, load
 
 PAGE = Path("reports/index.html")
+# Not an output that DVC knows: it names the commit, so its hash would change with every one.
+PROVENANCE = Path("results/provenance.json")
+SOURCES = [
+    "stages", "notebooks", "data/reference", "params.yaml", "dvc.yaml", "pyproject.toml",
+    "constraints.txt",
+]  # fmt: skip
 FIGURES = Path("results/figures")
 HERE = Path(__file__).parent
 COMPARED = {"Micro F1": "micro_f1", "Macro F1": "macro_f1", "Imparity": "imparity"}
@@ -431,8 +440,41 @@ def render(context: Mapping[str, Any]) -> str:
     return environment.get_template("report.html").render(**context, css=css, js=js)
 
 
+def revision() -> dict[str, Any]:
+    """The commit the results were made from, and whether anything that makes them had changed."""
+
+    def git(*command: str) -> str | None:
+        done = subprocess.run(["git", *command], capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    changed = git("status", "--porcelain", "--", *SOURCES)
+    return {
+        "revision": git("rev-parse", "HEAD"),
+        "dirty": None if changed is None else changed != "",
+    }
+
+
+def provenance() -> dict[str, Any]:
+    """What the results come from."""
+    parameters = YAML(typ="safe").load(PATH.read_text(encoding="utf-8"))
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = {v["name"]: v["installed"] for v in versions(project["dependencies"])}
+    sources = {
+        dataset: read_json(files.raw(dataset) / "SOURCE.json", f"download@{dataset}")
+        for dataset in parameters["datasets"]
+    }
+    return {
+        **revision(),
+        "python": platform.python_version(),
+        "packages": packages,
+        "data": sources,
+        "parameters": parameters,
+    }
+
+
 def main() -> None:
     files.write_text(PAGE, render(facts(load())))
+    files.write_json(PROVENANCE, provenance())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Writes results/predictions/<dataset>/<method>.npz, the probability of class 1 of every validation
 and test row for each setting and seed, and results/fits/<dataset>/<method>.csv, what the solver did
 and which value of a grid was chosen. Fits are spread over INFOFAIR_WORKERS processes (default: one
-per core); that changes no number.
+per core), or over the Dask cluster at INFOFAIR_SCHEDULER; that changes no number.
 """
 
 import sys
@@ -13,16 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
-from stages import cli, files, methods, predictions
+from stages import cli, files, methods, predictions, workers
 from stages.methods import Solver, Task
 from stages.params import load
 from stages.processed import Processed
-from stages.progress import watched
 
 
 def task_of(data: Processed, setting: str) -> Task:
@@ -77,14 +74,15 @@ def solve_all(
     with one_thread():
         shared = {setting: method.prepare(task) for setting, task in tasks.items()}
     keys = [(setting, seed) for setting in tasks for seed in seeds]
-    # joblib hands large arrays to the workers as memory maps
-    fits = joblib.Parallel(predictions.workers(), return_as="generator")(
-        joblib.delayed(work)(method, tasks[setting], shared[setting], seed, point)
-        for setting, seed in keys
-        for point in grid
+    asked = [(setting, seed, point) for setting, seed in keys for point in grid]
+    fitted = workers.run(
+        work,
+        [(method, tasks[setting], shared[setting], seed, point) for setting, seed, point in asked],
+        names=[f"{setting}, seed {seed}, {point}" for setting, seed, point in asked],
+        title=title,
+        unit="fit",
+        shared=[*tasks.values(), *shared.values()],
     )
-    total = len(keys) * len(grid)
-    fitted = list(tqdm(fits, total=total, desc=title, unit="fit", disable=not watched()))
     return {key: fitted[i * len(grid) : (i + 1) * len(grid)] for i, key in enumerate(keys)}
 
 

@@ -1,15 +1,16 @@
-"""One batched pass trains every model of a method on a dataset: seeds × settings (× strengths).
+"""One batched pass trains many models of a method on a dataset: seeds × settings (× strengths).
 
 The models' parameters are stacked, and a step is one forward and backward for all of them. Models
-of one seed see the same minibatches, so their first layers are one wide product:
+of one seed see the same minibatches, so their first layers are one wide product, and so are those
+of all seeds with equally many models (a block):
 
     E seeds × (K·units) × features   @   E seeds × features × B rows
 
 Activations keep the rows innermost (models × units × B): the wide product then reshapes to models
 for free, and every softmax reduces over an outer dimension, which vectorises. The layers are
 differentiated by hand; a method says only how its objective depends on the heads' outputs. This
-explicit form takes less than half the time of torch.func (stack_module_state, functional_call,
-vmap) around an ordinary module: `make bench` shows both.
+explicit form takes a fraction of the time of torch.func (stack_module_state, functional_call, vmap)
+around an ordinary module: `make bench` shows both.
 
 A model's numbers depend on its seed, setting and strength alone, never on who shares the pass:
 initialisation, shuffling and noise come from generators of its own (`stream`), and no operation
@@ -20,16 +21,17 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import replace
+from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from stages.files import Problem
-from stages.methods import ALL, CLASSES, GROUPS, Batch, Network
-from stages.params import Training
+from stages.jobs import Job, Model, Trained, Variant
+from stages.methods import ALL, CLASSES, GROUPS, Batch
 from stages.processed import Processed
 
 CHUNK = 32  # minibatches that are gathered, and whose noise is drawn, at a time
@@ -37,41 +39,10 @@ LANES = 16  # floats in the widest vector register (AVX-512)
 ROWS = 4096  # rows predicted at a time: bounds the memory
 
 
-@dataclass(frozen=True)
-class Variant:
-    """What tells models of one seed apart."""
-
-    setting: str
-    alpha: float
-
-
-@dataclass(frozen=True)
-class Job:
-    """What to train: a method on a dataset, one model per variant for each seed."""
-
-    method: Network
-    knobs: Any  # the method's `Knobs`
-    data: Processed
-    variants: list[Variant]
-    hidden: list[int]  # units of each layer of the feature extractor
-    training: Training
-
-
-@dataclass
-class Trained:
-    """What one model leaves behind."""
-
-    seed: int
-    variant: Variant
-    curves: list[dict[str, float]] = field(default_factory=list)  # one row per epoch
-    probabilities: dict[str, np.ndarray] = field(default_factory=dict)  # class 1; split -> rows
-    best: float = math.inf  # lowest validation objective so far
-    waited: int = 0  # epochs since
-
-
-def device() -> torch.device:
-    """CUDA if there is one, else the CPU; INFOFAIR_DEVICE overrides."""
-    name = os.environ.get("INFOFAIR_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")
+def device(name: str | None = None) -> torch.device:
+    """The device of this name, else INFOFAIR_DEVICE, else CUDA if there is one, else the CPU."""
+    asked = name or os.environ.get("INFOFAIR_DEVICE")
+    name = asked or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         found = torch.device(name)
         torch.empty(1, device=found)
@@ -134,61 +105,120 @@ def relu_backward(gradient: Tensor, output: Tensor) -> None:
     torch.ops.aten.threshold_backward.grad_input(gradient, output, 0, grad_input=gradient)
 
 
+class Block(NamedTuple):
+    """Neighbouring seeds with equally many models: E × K of them, from these places on."""
+
+    seed: int
+    slot: int
+    E: int
+    K: int
+
+    def wide(self, stacked: Tensor) -> Tensor:
+        """The block's part of R × units × anything as E × (K·units) × anything."""
+        own = stacked[self.slot : self.slot + self.E * self.K]
+        return own.view(self.E, -1, own.shape[2])
+
+    def of_seeds(self, X: Tensor) -> Tensor:
+        return X[self.seed : self.seed + self.E]
+
+
+class Gradients(dict[str, Tensor]):
+    """The gradient by each parameter, and views of some that every step writes to."""
+
+    def __init__(self, owner: "Pass") -> None:
+        super().__init__({name: torch.zeros_like(p) for name, p in owner.parameters.items()})
+        self.first = [block.wide(self[owner.layers[0]]) for block in owner.blocks]
+        self.free = owner.free(self)
+
+
+class Sheet:
+    """What steps over so many rows compute, and views of it: made once, written over and over.
+
+    The heads' outputs of several steps are kept, the rest is the last step's.
+    """
+
+    def __init__(self, owner: "Pass", rows: int, steps: int) -> None:
+        R, on = len(owner.models), owner.on
+        heads = owner.parameters["heads"].shape[1]
+        # each layer's output, R × units × rows, and the gradient by it
+        self.layers = [torch.zeros(R, units, rows, device=on) for units in owner.widths[1:]]
+        self.by_layers = [torch.zeros_like(layer) for layer in self.layers]
+        self.first = [block.wide(self.layers[0]) for block in owner.blocks]
+        self.by_first = [block.wide(self.by_layers[0]) for block in owner.blocks]
+        # the heads' outputs, steps × R × heads × rows, and the gradient by one step's
+        self.heads = torch.zeros(steps, R, heads, rows, device=on)
+        self.by_heads = torch.zeros(R, heads, rows, device=on)
+        free = owner.free(owner.parameters)
+        self.out = [owner.split(step) | free for step in self.heads]
+        self.by = owner.split(self.by_heads)
+
+
+class Chunk(NamedTuple):
+    """Several steps' minibatches of one size, side by side."""
+
+    X: Tensor  # E × (steps·rows) × features: models of one seed see the same
+    y: Tensor  # R × 1 × (steps·rows)
+    s: Tensor  # R × 1 × (steps·rows)
+    noise: Tensor | None  # steps × R × groups × rows
+    rows: int  # of a step
+    epoch: int
+
+    @property
+    def steps(self) -> int:
+        return self.X.shape[1] // self.rows
+
+
+def seated(models: list[Trained]) -> list[int]:
+    """An order of the models: seed by seed, seeds with equally many models next to each other."""
+    of_seed: dict[int, list[int]] = {}
+    for r, model in enumerate(models):
+        of_seed.setdefault(model.seed, []).append(r)
+    return [r for slots in sorted(of_seed.values(), key=len, reverse=True) for r in slots]
+
+
 class Pass:
     """The stacked models: parameters, optimiser state, generators, and who sits in which slot."""
 
-    def __init__(self, job: Job, seeds: list[int], on: torch.device) -> None:
+    def __init__(self, job: Job, data: Processed, models: list[Trained], on: torch.device) -> None:
         self.method, self.knobs, self.training, self.on = job.method, job.knobs, job.training, on
-        data, variants, hidden = job.data, job.variants, job.hidden
-        self.seeds = list(seeds)
-        self.models = [[Trained(seed, variant) for variant in variants] for seed in seeds]
-        self.running = [[True] * len(variants) for _ in seeds]
+        self.models = [models[r] for r in seated(models)]
 
-        # Data, resident on the device. A column of ones makes the first bias a weight.
-        inputs = data.X.shape[1]
-        columns = aligned(inputs + 1, hidden[0])
-        X = torch.zeros(len(data.X), columns)
-        X[:, :inputs], X[:, inputs] = torch.tensor(data.X), 1
-        y = torch.from_numpy(data.y.astype(np.int64))
-        settings = list(dict.fromkeys(variant.setting for variant in variants))
-        nothing = np.zeros(len(data.y), np.int64)
-        groups = [data.groups[s] if s != ALL else nothing for s in settings]
-        s = torch.from_numpy(np.stack(groups).astype(np.int64))
-        self.group_counts = {s: len(data.group_names[s]) if s != ALL else 1 for s in settings}
+        self.settings = list(dict.fromkeys(model.variant.setting for model in models))
+        nothing = np.zeros(len(data.y), np.int16)
+        groups = [data.groups[s] if s != ALL else nothing for s in self.settings]
+        # the class of every row, then its group in each setting
+        labels = torch.from_numpy(np.stack([data.y, *groups]).astype(np.int16))
+        self.group_counts = {s: len(data.group_names[s]) if s != ALL else 1 for s in self.settings}
         self.classes = 2
         # Padding all settings to the dataset's largest, not to this pass's, keeps every product's
         # shape, and so every bit, the same whichever settings share the pass.
         widest = max(len(names) for names in data.group_names.values())
         self.groups = widest if job.method.uses_groups else 1
-        self.X, self.y, self.s = {}, {}, {}
-        for name, numbers in data.split.items():
-            rows = torch.from_numpy(numbers.astype(np.int64))
-            self.X[name] = X[rows].to(on)
-            self.y[name], self.s[name] = y[rows].to(on), s[:, rows].to(on)
+        # Data, resident on the device. A column of ones makes the first bias a weight.
+        inputs = data.X.shape[1]
+        columns = aligned(inputs + 1, job.hidden[0])
+        self.X, self.labels = {}, {}
+        for name, rows in data.split.items():
+            X = np.zeros((len(rows), columns), np.float32)
+            X[:, :inputs], X[:, inputs] = data.X[rows], 1
+            self.X[name] = torch.from_numpy(X).to(on)
+            self.labels[name] = labels[:, torch.from_numpy(rows.astype(np.int64))].to(on)
 
-        self.layers = [f"layer{i}" for i in range(len(hidden))]
-        self.widths = [inputs, *hidden]
-        stacked = [
-            [self._stackable(self._start(seed, variant)) for variant in variants] for seed in seeds
-        ]
-        # name -> E seeds × K models of a seed × outputs × inputs
+        self.layers = [f"layer{i}" for i in range(len(job.hidden))]
+        self.widths = [inputs, *job.hidden]
+        stacked = [self._stackable(self._start(m.seed, m.variant)) for m in self.models]
+        # name -> R models × outputs × inputs
         self.parameters = {
-            name: torch.stack([torch.stack([m[name] for m in row]) for row in stacked])
-            for name in stacked[0][0]
+            name: torch.stack([model[name] for model in stacked]) for name in stacked[0]
         }
         self.moments = [
             {name: torch.zeros_like(p) for name, p in self.parameters.items()} for _ in range(2)
         ]
-        self.steps = torch.zeros((), device=on)
-        self.setting_of = torch.tensor(
-            [[settings.index(v.setting) for v in variants]] * len(seeds), device=on
-        )
-        self.alpha = torch.tensor([[v.alpha for v in variants]] * len(seeds), device=on)
-        self.shuffle = {seed: stream(seed, "shuffle", on=on) for seed in seeds}
+        self.steps = 0
+        self.shuffle = {m.seed: stream(m.seed, "shuffle", on=on) for m in self.models}
         self.noise_of = {
-            (seed, variant, part): stream(seed, "noise", part, variant.setting, on=on)
-            for seed in seeds
-            for variant in variants
+            (m.seed, m.variant, part): stream(m.seed, "noise", part, m.variant.setting, on=on)
+            for m in self.models
             for part in ("train", "validation")
         }
         self._arrange()
@@ -240,116 +270,128 @@ class Pass:
 
     def _arrange(self) -> None:
         """What follows from which model sits in which slot."""
-        self.gradients = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
-        self.opposing = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        of_seed = [
+            (seed, len(list(run))) for seed, run in groupby(model.seed for model in self.models)
+        ]
+        self.seeds = [seed for seed, _ in of_seed]
+        self.blocks, slot = [], 0
+        for K, run in groupby(range(len(of_seed)), key=lambda e: of_seed[e][1]):
+            seeds = list(run)
+            self.blocks.append(Block(seeds[0], slot, len(seeds), K))
+            slot += len(seeds) * K
+        self.first = [block.wide(self.parameters[self.layers[0]]) for block in self.blocks]
+        # weights and bias of the layers after the first
+        self.deeper = [
+            (self.parameters[name][..., :width], self.parameters[name][..., width : width + 1])
+            for name, width in zip(self.layers[1:], self.widths[1:], strict=False)
+        ]
+        self.sheets: dict[tuple[int, int], Sheet] = {}
+        self.gradients, self.opposing = Gradients(self), Gradients(self)
+        variants = [model.variant for model in self.models]
+        self.alpha = torch.tensor([v.alpha for v in variants], device=self.on)
+        # which of a seed's label rows are a slot's class, and which its group
+        self.setting_of = [self.settings.index(v.setting) for v in variants]
+        first = [self.seeds.index(m.seed) * (1 + len(self.settings)) for m in self.models]
+        rows = first + [f + 1 + s for f, s in zip(first, self.setting_of, strict=True)]
+        self.label_rows = torch.tensor(rows, device=self.on)
         # −inf for groups that a slot's setting does not have
-        counts = [[self.group_counts[m.variant.setting] for m in row] for row in self.models]
-        absent = torch.arange(self.groups) >= torch.tensor(counts)[..., None]
-        mask = torch.zeros(absent.shape).masked_fill_(absent, -math.inf)
-        self.mask = mask.view(-1, self.groups, 1).to(self.on) if absent.any() else None
+        counts = torch.tensor([self.group_counts[v.setting] for v in variants])
+        absent = torch.arange(self.groups) >= counts[:, None]
+        mask = torch.zeros(absent.shape).masked_fill_(absent, -math.inf)[:, :, None].to(self.on)
+        self.mask = mask if absent.any() else None
+        # the same for all heads, R × heads × 1
+        self.masks = None
+        if self.mask is not None and GROUPS in self.method.heads.values():
+            self.masks = torch.zeros(*self.parameters["heads"].shape[:2], 1, device=self.on)
+            for name, part in self.split(self.masks).items():
+                if self.method.heads[name] == GROUPS:
+                    part.copy_(self.mask)
 
     def compact(self) -> None:
-        """Let stopped models leave the batch.
-
-        Slots form a grid of seeds × models. A seed leaves with its last model; the others keep
-        their running models, and as many stopped ones as the busiest seed's grid row needs.
-        """
-        rows = [e for e, running in enumerate(self.running) if any(running)]
-        width = max((sum(running) for running in self.running), default=0)
-        if not rows or (len(rows), width) == self.alpha.shape:
+        """Let stopped models leave the batch."""
+        staying = [r for r, model in enumerate(self.models) if model.running]
+        if not staying or len(staying) == len(self.models):
             return
-        # running models first, in their order
-        columns = [np.argsort(np.logical_not(self.running[e]), kind="stable")[:width] for e in rows]
-        index = (
-            torch.tensor(rows)[:, None].to(self.on),
-            torch.from_numpy(np.stack(columns)).to(self.on),
-        )
+        slots = [staying[i] for i in seated([self.models[r] for r in staying])]
+        index = torch.tensor(slots, device=self.on)
         self.parameters = {name: p[index] for name, p in self.parameters.items()}
         self.moments = [{name: m[index] for name, m in moment.items()} for moment in self.moments]
-        self.setting_of, self.alpha = self.setting_of[index], self.alpha[index]
-        self.models = [[self.models[e][k] for k in ks] for e, ks in zip(rows, columns, strict=True)]
-        self.running = [
-            [self.running[e][k] for k in ks] for e, ks in zip(rows, columns, strict=True)
-        ]
-        self.seeds = [self.seeds[e] for e in rows]
+        self.models = [self.models[r] for r in slots]
         self._arrange()
 
     # -- forward and backward ---------------------------------------------------------------------
 
-    def forward(self, X: Tensor) -> list[Tensor]:
-        """The output of every layer and of the heads, each R × outputs × B.
-
-        X: E × B × features; E may be 1 where all seeds see the same rows.
-        """
-        E, K = self.alpha.shape
-        first = self.parameters[self.layers[0]].view(E, -1, X.shape[2])  # E × (K·units) × features
-        z = torch.bmm(first, X.transpose(1, 2).expand(E, -1, -1)).relu_()
-        outputs = [z.view(E * K, self.widths[1], -1)]
-        for name, width in zip(self.layers[1:], self.widths[1:], strict=False):
-            weights = self.parameters[name].flatten(0, 1)
-            bias = weights[..., width : width + 1]
-            outputs.append(torch.baddbmm(bias, weights[..., :width], outputs[-1]).relu_())
-        outputs.append(torch.bmm(self.parameters["heads"].flatten(0, 1), outputs[-1]))
-        return outputs
-
-    def backward(
-        self, X: Tensor, outputs: list[Tensor], by: dict[str, Tensor], gradients: dict[str, Tensor]
-    ) -> None:
-        """From the gradients by the heads' outputs and the free maps to those of all parameters."""
-        E, _ = self.alpha.shape
-        into = {name: g.flatten(0, 1) for name, g in gradients.items()}
-        gradient = torch.zeros_like(outputs[-1])
-        for name, part in self.split(gradient).items():
-            if name in by:
-                part.copy_(by[name])
-        for name in self.method.free:
-            if name in by:
-                flat = by[name].flatten(1)
-                into[name][:, 0, : flat.shape[1]] = flat
-        torch.bmm(gradient, outputs[-2].transpose(1, 2), out=into["heads"])
-        gradient = torch.bmm(self.parameters["heads"].flatten(0, 1).transpose(1, 2), gradient)
-        for i in reversed(range(len(self.layers))):
-            name, width = self.layers[i], self.widths[i]
-            relu_backward(gradient, outputs[i])
-            if i == 0:
-                wide = gradients[name].view(E, -1, X.shape[2])
-                torch.bmm(gradient.view(E, wide.shape[1], -1), X, out=wide)
-            else:
-                into[name][..., :width] = torch.bmm(gradient, outputs[i - 1].transpose(1, 2))
-                into[name][..., width] = gradient.sum(2)
-                weights = self.parameters[name].flatten(0, 1)[..., :width]
-                gradient = torch.bmm(weights.transpose(1, 2), gradient)
+    def sheet(self, rows: int, steps: int = 1) -> Sheet:
+        if (rows, steps) not in self.sheets:
+            self.sheets[rows, steps] = Sheet(self, rows, steps)
+        return self.sheets[rows, steps]
 
     def split(self, heads: Tensor) -> dict[str, Tensor]:
         """The part of each head."""
         sizes = [self._size(size, self.groups) for size in self.method.heads.values()]
         return dict(zip(self.method.heads, heads[:, : sum(sizes)].split(sizes, 1), strict=True))
 
-    def named(self, heads: Tensor) -> dict[str, Tensor]:
-        """The heads' outputs and the free maps as a method's objective wants them."""
-        named = self.split(heads)
-        for name, size in self.method.heads.items():
-            if size == GROUPS and self.mask is not None:
-                named[name] = named[name] + self.mask
+    def free(self, parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The free maps, or their gradients, as a method wants them: R × outputs × inputs."""
+        named = {}
         for name in self.method.free:
             outputs, inputs = self._shape(name, self.groups)
-            flat = self.parameters[name].flatten(0, 2)[:, : outputs * inputs]
+            flat = parameters[name].flatten(1)[:, : outputs * inputs]
             named[name] = flat.unflatten(1, (outputs, inputs))
         return named
 
-    def adam(self) -> None:
-        """One step of Adam on every parameter, in one fused kernel.
+    def forward(self, X: Tensor, sheet: Sheet, step: int = 0) -> dict[str, Tensor]:
+        """The heads' outputs and the free maps, as an objective wants them.
+
+        X: E × rows × features; E may be 1 where all seeds see the same rows.
+        """
+        across = X.transpose(1, 2)
+        if len(X) < len(self.seeds):
+            across = across.expand(len(self.seeds), -1, -1)
+        for block, weights, wide in zip(self.blocks, self.first, sheet.first, strict=True):
+            torch.bmm(weights, block.of_seeds(across), out=wide)
+        z = sheet.layers[0].relu_()
+        for (weights, bias), layer in zip(self.deeper, sheet.layers[1:], strict=True):
+            z = torch.baddbmm(bias, weights, z, out=layer).relu_()
+        if self.masks is None:
+            torch.bmm(self.parameters["heads"], z, out=sheet.heads[step])
+        else:
+            torch.baddbmm(self.masks, self.parameters["heads"], z, out=sheet.heads[step])
+        return sheet.out[step]
+
+    def backward(self, X: Tensor, sheet: Sheet, by: dict[str, Tensor], into: Gradients) -> None:
+        """From the gradients by the heads' outputs and the free maps to those of all parameters."""
+        for name, gradient in into.free.items():
+            if name in by:
+                gradient.copy_(by[name])
+        for name, gradient in sheet.by.items():
+            gradient.copy_(by[name])
+        torch.bmm(sheet.by_heads, sheet.layers[-1].transpose(1, 2), out=into["heads"])
+        gradient = sheet.by_layers[-1]
+        torch.bmm(self.parameters["heads"].transpose(1, 2), sheet.by_heads, out=gradient)
+        for i in reversed(range(1, len(self.layers))):
+            name, width = self.layers[i], self.widths[i]
+            relu_backward(gradient, sheet.layers[i])
+            into[name][..., :width] = torch.bmm(gradient, sheet.layers[i - 1].transpose(1, 2))
+            into[name][..., width] = gradient.sum(2)
+            weights, _ = self.deeper[i - 1]
+            gradient = torch.bmm(weights.transpose(1, 2), gradient, out=sheet.by_layers[i - 1])
+        relu_backward(gradient, sheet.layers[0])
+        for block, wide, weights in zip(self.blocks, sheet.by_first, into.first, strict=True):
+            torch.bmm(wide, block.of_seeds(X), out=weights)
+
+    def adam(self, step: Tensor) -> None:
+        """One step of Adam on every parameter, in one fused kernel. step: its number.
 
         torch.optim.Adam(fused=True) calls the same kernel, behind 0.15 ms of bookkeeping a step.
         """
-        self.steps += 1
         torch._fused_adam_(
             list(self.parameters.values()),
             list(self.gradients.values()),
             list(self.moments[0].values()),
             list(self.moments[1].values()),
             [],
-            [self.steps] * len(self.parameters),
+            [step] * len(self.parameters),
             lr=self.knobs.learning_rate,
             beta1=0.9,
             beta2=0.999,
@@ -363,9 +405,8 @@ class Pass:
         """steps × R × groups × rows, each model's from its own generator."""
         if not self.method.uses_noise:
             return None
-        models = [model for row in self.models for model in row]
-        noise = torch.zeros(steps, len(models), self.groups, rows, device=self.on)
-        for r, model in enumerate(models):
+        noise = torch.zeros(steps, len(self.models), self.groups, rows, device=self.on)
+        for r, model in enumerate(self.models):
             groups = self.group_counts[model.variant.setting]
             generator = self.noise_of[model.seed, model.variant, part]
             noise[:, r, :groups] = gumbel((steps, groups, rows), generator)
@@ -373,74 +414,114 @@ class Pass:
 
     # -- training ---------------------------------------------------------------------------------
 
-    def minibatches(self, epoch: int) -> Iterator[tuple[Tensor, Batch]]:
-        """An epoch's minibatches: features of each seed, E × B × features, and the rest."""
-        N, B = len(self.y["train"]), self.training.batch_size
-        E, K = self.alpha.shape
-        alpha = self.alpha.flatten()
+    def chunks(self, epoch: int) -> Iterator[Chunk]:
+        """An epoch's minibatches, up to CHUNK of one size at a time."""
+        labels, B = self.labels["train"], self.training.batch_size
+        L, N = labels.shape
+        E, R = len(self.seeds), len(self.models)
         order = torch.stack(
             [torch.randperm(N, generator=self.shuffle[s], device=self.on) for s in self.seeds]
         )
-        for start in range(0, N, CHUNK * B):
-            chunk = order[:, start : start + CHUNK * B]
-            X = self.X["train"].index_select(0, chunk.flatten()).view(E, chunk.shape[1], -1)
-            y = self.y["train"][chunk][:, None].expand(E, K, -1).flatten(0, 1)[:, None]
-            s = self.s["train"][self.setting_of[..., None], chunk[:, None]].flatten(0, 1)[:, None]
-            noise = self.draw_noise("train", math.ceil(chunk.shape[1] / B), B)
-            for step, first in enumerate(range(0, chunk.shape[1], B)):
-                of = slice(first, first + B)  # the epoch's last minibatch is smaller
-                drawn = None if noise is None else noise[step, ..., : X[:, of].shape[1]]
-                yield (
-                    X[:, of],
-                    Batch(y[..., of], s[..., of], self.groups, drawn, self.mask, alpha, epoch),
-                )
+        whole = N // B * B
+        starts = [*range(0, whole, CHUNK * B), whole, N]  # the last minibatch may be smaller
+        for start, end in pairwise(dict.fromkeys(starts)):
+            chunk, size = order[:, start:end], end - start
+            rows = min(B, size)
+            X = self.X["train"].index_select(0, chunk.flatten()).view(E, size, -1)
+            of_seed = labels.expand(E, L, N).gather(2, chunk[:, None].expand(E, L, size))
+            own = of_seed.view(E * L, size).index_select(0, self.label_rows).long()
+            y, s = own.view(2, R, 1, size)
+            yield Chunk(X, y, s, self.draw_noise("train", size // rows, rows), rows, epoch)
 
+    def batches(self, chunk: Chunk) -> list[Batch]:
+        """Each step's minibatch."""
+        weight = self.alpha[:, None, None] / chunk.rows
+        labels = zip(chunk.y.split(chunk.rows, 2), chunk.s.split(chunk.rows, 2), strict=True)
+        noise = [None] * chunk.steps if chunk.noise is None else chunk.noise.unbind()
+        return [
+            Batch(y, s, self.groups, drawn, self.mask, self.alpha, chunk.epoch, weight)
+            for (y, s), drawn in zip(labels, noise, strict=True)
+        ]
+
+    def terms(self, chunk: Chunk, heads: Tensor, free: list[dict[str, Tensor]]) -> Tensor:
+        """Each step's terms, steps × terms × R.
+
+        All steps at once, as if those after the first were further models.
+        """
+        R, steps, rows = len(self.models), chunk.steps, chunk.rows
+        y, s = (
+            label.view(R, 1, steps, rows).permute(2, 0, 1, 3).flatten(0, 1)
+            for label in (chunk.y, chunk.s)
+        )
+        noise = None if chunk.noise is None else chunk.noise.flatten(0, 1)
+        mask = None if self.mask is None else self.mask.repeat(steps, 1, 1)
+        batch = Batch(y, s, self.groups, noise, mask, self.alpha.repeat(steps), chunk.epoch)
+        out = self.split(heads.flatten(0, 1))
+        out |= {name: torch.cat([at[name] for at in free]) for name in self.method.free}
+        found = self.method.objective(out, batch, self.knobs)
+        return torch.stack([found[name].view(steps, R) for name in self.method.terms], 1)
+
+    @torch.no_grad()
     def train_epoch(self, epoch: int) -> Tensor:
         """One pass over the training rows; each term's mean over them, terms × R."""
-        sums = torch.zeros(len(self.method.terms), self.alpha.numel(), device=self.on)
-        for X, batch in self.minibatches(epoch):
-            outputs = self.forward(X)
-            out = self.named(outputs[-1])
-            terms, by = self.method.gradients(out, batch, self.knobs)
-            opposing = self.method.opponent(out, batch, self.knobs)
-            self.backward(X, outputs, by, self.gradients)
-            if opposing is not None:
-                self.backward(X, outputs, opposing, self.opposing)
-                self.method.settle(self.gradients, self.opposing, self.alpha)
-            self.adam()
-            sums += torch.stack([terms[name] for name in self.method.terms]) * batch.y.shape[2]
-        return sums / len(self.y["train"])
+        total = torch.zeros(len(self.method.terms), len(self.models), device=self.on)
+        for chunk in self.chunks(epoch):
+            sheet = self.sheet(chunk.rows, chunk.steps)
+            first = self.steps + 1
+            self.steps += chunk.steps
+            numbers = torch.arange(first, self.steps + 1, device=self.on).float()
+            free = []
+            for step, (X, batch, number) in enumerate(
+                zip(chunk.X.split(chunk.rows, 1), self.batches(chunk), numbers, strict=True)
+            ):
+                out = self.forward(X, sheet, step)
+                by = self.method.gradients(out, batch, self.knobs)
+                opposing = self.method.opponent(out, batch, self.knobs)
+                self.backward(X, sheet, by, self.gradients)
+                if opposing is not None:
+                    self.backward(X, sheet, opposing, self.opposing)
+                    self.method.settle(self.gradients, self.opposing, self.alpha)
+                free.append({name: out[name].clone() for name in self.method.free})
+                self.adam(number)
+            # one by one: the order in which a sum over them adds depends on the number of models
+            for terms in self.terms(chunk, sheet.heads, free) * chunk.rows:
+                total += terms
+        return total / self.labels["train"].shape[1]
 
     @torch.no_grad()
     def validate(self, epoch: int) -> Tensor:
         """What early stopping watches, as a rule the objective, on the validation rows, R."""
-        y, s = self.y["validation"], self.s["validation"]
-        total = torch.zeros(self.alpha.numel(), device=self.on)
-        for start in range(0, len(y), self.method.block):
-            of = slice(start, start + self.method.block)
-            rows = len(y[of])
+        labels = self.labels["validation"].long()
+        total = torch.zeros(len(self.models), device=self.on)
+        for start in range(0, labels.shape[1], self.method.block):
+            y, *s = labels[:, start : start + self.method.block]
+            rows = len(y)
             noise = self.draw_noise("validation", 1, rows)
             batch = Batch(
-                y[of].expand(len(total), 1, -1),
-                s[:, of][self.setting_of.flatten()][:, None],
+                y.expand(len(total), 1, -1),
+                torch.stack([s[i] for i in self.setting_of])[:, None],
                 self.groups,
                 None if noise is None else noise[0],
                 self.mask,
-                self.alpha.flatten(),
+                self.alpha,
                 epoch,
             )
-            X = self.X["validation"][None, of]
-            out = self.named(self.forward(X)[-1])
+            X = self.X["validation"][None, start : start + rows]
+            out = self.forward(X, self.sheet(rows))
             terms = self.method.objective(out, batch, self.knobs)
             total += self.method.watched(terms) * rows
-        return total / len(y)
+        return total / labels.shape[1]
 
     @torch.no_grad()
     def predict(self, part: str) -> Tensor:
         """The probability of class 1, R × rows."""
         X = self.X[part][None]
-        blocks = [self.forward(X[:, i : i + ROWS])[-1] for i in range(0, X.shape[1], ROWS)]
-        return torch.cat([self.split(block)["target"].softmax(1)[:, 1] for block in blocks], 1)
+        found = []
+        for start in range(0, X.shape[1], ROWS):
+            rows = X[:, start : start + ROWS]
+            out = self.forward(rows, self.sheet(rows.shape[1]))
+            found.append(out["target"].softmax(1)[:, 1])
+        return torch.cat(found, 1)
 
     def run(self, say: Callable[[int, int, float], None], where: str) -> None:
         """Train until every model has stopped; then each holds its curves and probabilities."""
@@ -449,26 +530,21 @@ class Pass:
             validation = self.validate(epoch)
             # The one transfer to the host in an epoch.
             table = torch.cat([terms, validation[None]]).cpu().numpy().astype(float).T
-            stopped = []
-            flat = [(e, k) for e, row in enumerate(self.models) for k in range(len(row))]
-            for r, (e, k) in enumerate(flat):
-                if self.running[e][k]:
-                    model = self.models[e][k]
-                    self._record(model, epoch, table[r], where)
-                    if model.waited == self.training.patience or epoch + 1 == self.training.epochs:
-                        stopped.append((r, e, k))
+            running = [r for r, model in enumerate(self.models) if model.running]
+            for r in running:
+                self._record(self.models[r], epoch, table[r], where)
+            stopped = [r for r in running if not self.models[r].running]
             if stopped:
                 predicted = {
                     part: self.predict(part).cpu().numpy() for part in ("validation", "test")
                 }
-                for r, e, k in stopped:
-                    self.models[e][k].probabilities = {p: v[r].copy() for p, v in predicted.items()}
-                    self.running[e][k] = False
-                self.compact()
-            running = sum(map(sum, self.running))
-            say(epoch + 1, running, float(table[:, 0].mean()))
-            if not running:
+                for r in stopped:
+                    self.models[r].probabilities = {p: v[r].copy() for p, v in predicted.items()}
+            left = len(running) - len(stopped)
+            say(epoch + 1, left, float(table[:, 0].mean()))
+            if not left:
                 return
+            self.compact()
 
     def _record(self, model: Trained, epoch: int, values: np.ndarray, where: str) -> None:
         if not np.isfinite(values).all():
@@ -484,16 +560,20 @@ class Pass:
             model.best, model.waited = validation, 0
         else:
             model.waited += 1
+        last = epoch + 1 == self.training.epochs
+        model.running = not last and model.waited < self.training.patience
 
 
 def train(
     job: Job,
-    seeds: list[int],
+    data: Processed,
+    models: list[Model],
     on: torch.device,
     say: Callable[[int, int, float], None] = lambda epoch, running, loss: None,
     where: str = "training",
 ) -> list[Trained]:
-    """Every model, seed by seed, variant by variant within a seed."""
+    """Every model, in their order: all in one pass, or one pass per variant if that has features
+    of its own."""
     if on.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic cuBLAS
     else:
@@ -501,7 +581,12 @@ def train(
     torch.use_deterministic_algorithms(True)
     # Filling every new tensor with NaN only serves to find reads of uninitialised memory.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    batched = Pass(job, seeds, on)
-    models = [model for row in batched.models for model in row]
-    batched.run(say, where)
-    return models
+    trained = [Trained(seed, variant) for seed, variant in models]
+    if not job.method.repairs:
+        Pass(job, data, trained, on).run(say, where)
+        return trained
+    for variant in dict.fromkeys(model.variant for model in trained):
+        repaired = job.method.repair(data, variant.setting, variant.alpha, job.knobs)
+        of_variant = [model for model in trained if model.variant == variant]
+        Pass(job, replace(data, X=repaired), of_variant, on).run(say, where)
+    return trained

@@ -19,11 +19,12 @@ settings.register_profile("quiet", deadline=None)
 settings.load_profile("quiet")
 
 ROOT = Path(__file__).parent.parent
+yaml = YAML(typ="safe")
 
 
 def paper_params(**changes: Any) -> params.Params:
     """params.yaml with the paper's choices for the data, except for these."""
-    content = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    content = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     paper = {"split": "authors", "scale": "all_rows", "sensitive_as_input": True}
     paper |= {name: {"hidden": [4]} for name in ("compas", "adult", "dutch")}
     return params.check(content | paper | changes)

@@ -13,10 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from stages.jobs import Job, Trained, Variant
 from stages.methods import Batch, Network, Penalised
 from stages.params import Training
 from stages.processed import Processed
-from stages.trainer import Job, Pass, Trained, Variant, stream, train
+from stages.trainer import Pass, stream, train
 from tests.plain import CPU, Plain, probabilities
 from tests.simulated import processed
 
@@ -43,8 +44,9 @@ def run(
 ) -> dict[tuple[int, str, float], Trained]:
     """One pass; its models by seed, setting and strength."""
     variants = [Variant(setting, alpha) for setting in settings for alpha in alphas]
-    job = Job(method, knobs, data or processed(), variants, list(hidden), training(**changes))
-    found = train(job, list(seeds), CPU)
+    job = Job(method, knobs, list(hidden), training(**changes))
+    models = [(seed, variant) for seed in seeds for variant in variants]
+    found = train(job, data or processed(), models, CPU)
     return {(m.seed, m.variant.setting, m.variant.alpha): m for m in found}
 
 
@@ -84,17 +86,16 @@ def assert_objective_is(
     method: Penalised, knobs: Any, penalty: Penalty, logits: Tensor, batch: Batch
 ) -> None:
     """T and α F, and the gradient of their sum by the logits, model by model and by autograd."""
-    terms, gradients = method.gradients({"target": logits}, batch, knobs)
-    valued = method.objective({"target": logits}, batch, knobs)
+    gradients = method.gradients({"target": logits}, batch, knobs)
+    found = method.objective({"target": logits}, batch, knobs)
     for r, alpha in enumerate(batch.alpha):
         leaf = logits[r].clone().requires_grad_()
         y, s = batch.y[r, 0], batch.s[r, 0]
         T = F.cross_entropy(leaf.T, y)
         penalised = alpha * penalty(leaf.softmax(0)[1], y, s)
         (T + penalised).backward()
-        for found in (terms, valued):
-            torch.testing.assert_close(found["T"][r], T.detach(), atol=1e-9, rtol=1e-6)
-            torch.testing.assert_close(found["F"][r], penalised.detach(), atol=1e-9, rtol=1e-6)
+        torch.testing.assert_close(found["T"][r], T.detach(), atol=1e-9, rtol=1e-6)
+        torch.testing.assert_close(found["F"][r], penalised.detach(), atol=1e-9, rtol=1e-6)
         torch.testing.assert_close(gradients["target"][r], leaf.grad, atol=1e-9, rtol=1e-6)
 
 

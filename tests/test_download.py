@@ -1,3 +1,4 @@
+import contextlib
 import gzip
 import hashlib
 import json
@@ -5,12 +6,14 @@ import os
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -290,6 +293,70 @@ def test_an_address_that_does_not_serve_the_file_is_passed_over_within_seconds(
     assert [path.name for path in download.DOWNLOADS.iterdir()] == [
         f"{sha(CONTENT[DATA[0]])}-{DATA[0]}"
     ]
+
+
+def trickling(handler: Handler) -> None:
+    """A byte now and then, each soon enough to wait for the next."""
+    content = CONTENT[handler.path[1:]]
+    body(content, missing=len(content))(handler)
+    with contextlib.suppress(OSError):  # the other side gives up
+        for byte in content:
+            handler.wfile.write(bytes([byte]))
+            handler.wfile.flush()
+            if handler.server.over.wait(0.2):
+                return
+
+
+def test_a_host_that_trickles_is_given_up(
+    workspace: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "WHOLE", 2)
+    server.answers[f"/{DATA[0]}"] = trickling
+    start = time.perf_counter()
+    reason = fetch(raw_file(server.url), workspace)
+    assert reason is not None
+    assert "TooSlow, no answer" in reason
+    assert time.perf_counter() - start < 30
+    assert not any(download.DOWNLOADS.iterdir())
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 that nobody vouches for, and its key."""
+    x509 = pytest.importorskip("cryptography.x509", reason="cryptography is not installed")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    start = datetime(2020, 1, 1, tzinfo=UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(start)
+        .not_valid_after(start.replace(year=2120))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    (folder / "certificate").write_bytes(certificate.public_bytes(pem))
+    (folder / "key").write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return folder / "certificate", folder / "key"
+
+
+def test_a_certificate_that_is_not_trusted_is_a_reason_to_pass_on(
+    workspace: Path, server: Server
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*self_signed(workspace))
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    reason = fetch(raw_file(server.url.replace("http:", "https:")), workspace)
+    assert reason is not None
+    assert "certificate is not trusted" in reason
+    assert server.asked == []
 
 
 def test_a_compressed_answer_is_verified_as_the_file_it_holds(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from stages import params
+from stages import check, params
 from stages.files import Problem
 from tests.conftest import ROOT
 
@@ -262,7 +262,7 @@ def test_whatever_stands_at_a_key_it_passes_or_is_a_problem(key: str, junk: obje
 
 def run(workspace: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "stages.params"],
+        [sys.executable, "-m", "stages.check"],
         cwd=workspace,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -285,4 +285,4 @@ def test_the_command_refuses_a_bad_value_without_a_traceback_and_writes_nothing(
 def test_the_command_is_silent_and_leaves_its_mark_when_all_is_well(workspace: Path) -> None:
     done = run(workspace)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (workspace / params.VALID).is_file()
+    assert (workspace / check.VALID).is_file()

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from html.parser import HTMLParser
@@ -18,7 +19,7 @@ from jinja2 import Template
 from stages import figures, files, report, summarize, tables
 from stages.files import Problem
 from stages.metrics import imparity_released
-from tests.conftest import ROOT
+from tests.conftest import ROOT, yaml
 
 HOSTILE = """</script></pre><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;"""
 SETTINGS = {"compas": ["gender", "race", "intersection"], "adult": ["gender", "race"]}
@@ -182,6 +183,45 @@ def text_of(page: str) -> str:
 
 
 # -- what it says -------------------------------------------------------------------------------
+
+
+def test_the_results_carry_their_provenance(make: Made, tmp_path: Path) -> None:
+    make()
+    found = json.loads(report.PROVENANCE.read_text())
+    assert found["parameters"] == yaml.load(tmp_path / "params.yaml")
+    assert found["packages"]["torch"] == "2.13.0"
+    assert set(found["data"]) == set(found["parameters"]["datasets"])
+    assert all(
+        re.fullmatch("[0-9a-f]{64}", file["sha256"])
+        for source in found["data"].values()
+        for file in source["files"].values()
+    )
+    assert found["revision"] is found["dirty"] is None  # no repository here
+
+
+def test_the_provenance_names_the_commit_and_whether_what_makes_results_had_changed(
+    make: Made, tmp_path: Path
+) -> None:
+    def git(*command: str) -> str:
+        author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+        return subprocess.check_output(["git", *author, *command], cwd=tmp_path, text=True).strip()
+
+    def revision() -> dict[str, Any]:
+        report.main()
+        found = json.loads(report.PROVENANCE.read_text())
+        return {key: found[key] for key in ("revision", "dirty")}
+
+    make()
+    git("init", "--quiet")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "all")
+    clean = {"revision": git("rev-parse", "HEAD"), "dirty": False}
+    assert revision() == clean
+    (tmp_path / "results/runs.csv").write_text("changed")  # a result makes no result
+    assert revision() == clean
+    with (tmp_path / "params.yaml").open("a") as file:
+        file.write("# changed\n")
+    assert revision() == clean | {"dirty": True}
 
 
 def test_the_same_inputs_give_the_same_bytes_in_any_folder(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from ruamel.yaml import YAML
 
 from stages import evaluate, files, methods, params, predictions, solve, train
-from stages.files import Problem
 from stages.methods import Fit, Solver, Task
 from stages.methods.lfr import METHOD as LFR
 from stages.processed import Processed, load_arrays
@@ -86,8 +85,8 @@ def test_the_number_of_workers_changes_no_byte(
 ) -> None:
     small(*SETTINGS, solved=[method])
     written = []
-    for workers in ("1", "2", "3"):
-        monkeypatch.setenv("INFOFAIR_WORKERS", workers)
+    for count in ("1", "2", "3"):
+        monkeypatch.setenv("INFOFAIR_WORKERS", count)
         solve.main("compas", method)
         paths = files.predictions("compas", method), files.fits("compas", method)
         written.append([path.read_bytes() for path in paths])
@@ -217,14 +216,3 @@ def test_predictions_are_filed_by_setting_and_seed(workspace: Path) -> None:
         where = stored["settings"].tolist().index(setting), stored["seeds"].tolist().index(seed)
         for part, expected in of_part.items():
             np.testing.assert_array_equal(stored[part][where], expected.astype(np.float32))
-
-
-def test_workers_are_as_many_as_asked_for_or_one_per_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INFOFAIR_WORKERS", "7")
-    assert predictions.workers() == 7
-    monkeypatch.delenv("INFOFAIR_WORKERS")
-    assert predictions.workers() >= 1
-    for wrong in ("0", "-1", "1.5", "many"):
-        monkeypatch.setenv("INFOFAIR_WORKERS", wrong)
-        with pytest.raises(Problem, match=f"INFOFAIR_WORKERS={wrong}"):
-            predictions.workers()

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from stages import methods
 from stages.files import Problem
+from stages.jobs import Job, Trained, Variant
 from stages.methods import ALL, Batch, Network
 from stages.methods.infofair import InfoFair, gumbel_softmax
 from stages.params import Training
-from stages.processed import Processed
-from stages.trainer import Job, Pass, Trained, Variant, device, gumbel, stream, train
+from stages.trainer import Pass, device, gumbel, stream, train
 from tests.conftest import ROOT
 from tests.plain import CPU, probabilities, train_plain
 from tests.simulated import processed
@@ -31,15 +31,10 @@ def training(**changes: float) -> Training:
     return Training(**(knobs | changes))
 
 
-def job_of(
-    method: str,
-    variants: list[Variant],
-    hidden: list[int],
-    data: Processed,
-    knobs: SimpleNamespace = KNOBS,
-    **changes: float,
-) -> Job:
-    return Job(methods.load(method), knobs, data, variants, hidden, training(**changes))
+def pass_of(seeds: list[int], settings: list[str]) -> Pass:
+    """InfoFair's models of these seeds and settings, untrained."""
+    models = [Trained(seed, Variant(setting, 0.1)) for seed in seeds for setting in settings]
+    return Pass(Job(methods.load("infofair"), KNOBS, [8], training()), processed(), models, CPU)
 
 
 def run(
@@ -53,8 +48,9 @@ def run(
     **changes: float,
 ) -> dict[tuple[int, str, float], Trained]:
     variants = [Variant(setting, alpha) for setting in settings for alpha in alphas]
-    job = job_of(method, variants, list(hidden), processed(rows), knobs, **changes)
-    found = train(job, list(seeds), CPU)
+    models = [(seed, variant) for seed in seeds for variant in variants]
+    job = Job(methods.load(method), knobs, list(hidden), training(**changes))
+    found = train(job, processed(rows), models, CPU)
     return {(m.seed, m.variant.setting, m.variant.alpha): m for m in found}
 
 
@@ -158,26 +154,23 @@ def test_a_stopped_model_keeps_the_predictions_of_its_last_epoch() -> None:
 
 
 def test_stopped_models_leave_the_batch() -> None:
-    data = processed()
-    variants = [Variant(setting, 0.1) for setting in SETTINGS]
-    batched = Pass(job_of("infofair", variants, [8], data), [0, 1, 2], CPU)
+    batched = pass_of([0, 1, 2, 3], SETTINGS)
     batched.train_epoch(0)
     kept = {
-        (m.seed, m.variant.setting): batched.parameters["heads"][e, k].detach().clone()
-        for e, row in enumerate(batched.models)
-        for k, m in enumerate(row)
+        (m.seed, m.variant.setting): parameters.clone()
+        for m, parameters in zip(batched.models, batched.parameters["heads"], strict=True)
     }
-    batched.running = [[False] * 3, [True, False, True], [False, True, False]]
+    staying = [(1, "race"), (2, "gender"), (2, "intersection"), (3, "intersection")]
+    for model in batched.models:
+        model.running = (model.seed, model.variant.setting) in staying
     batched.compact()
-    assert batched.seeds == [1, 2]
-    assert batched.alpha.shape == (2, 2)  # the busiest seed runs two models
-    names = [[m.variant.setting for m in row] for row in batched.models]
-    assert names[0] == ["gender", "intersection"]
-    assert names[1][0] == "race"
-    for e, row in enumerate(batched.models):
-        for k, model in enumerate(row):
-            expected = kept[model.seed, model.variant.setting]
-            assert torch.equal(batched.parameters["heads"][e, k], expected)
+    # seeds with equally many models are neighbours: their first layers are one product
+    assert [(b.E, b.K) for b in batched.blocks] == [(1, 2), (2, 1)]
+    assert batched.seeds == [2, 1, 3]
+    found = [(m.seed, m.variant.setting) for m in batched.models]
+    assert found == [*staying[1:3], staying[0], staying[3]]
+    for name, parameters in zip(found, batched.parameters["heads"], strict=True):
+        assert torch.equal(parameters, kept[name])
     batched.train_epoch(1)
 
 
@@ -221,14 +214,16 @@ import torch
 from types import SimpleNamespace
 from stages import methods
 from stages.params import Training
-from stages.trainer import Job, Variant, train
+from stages.jobs import Job, Variant
+from stages.trainer import train
 from tests.simulated import processed
 data = processed(45_222, 104)
 variants = [Variant(s, a) for s in data.settings for a in (0.1, 0.2, 0.5)]
+models = [(seed, variant) for seed in range(5) for variant in variants]
 knobs = SimpleNamespace(learning_rate=1e-4, temperature=1.0, halve_temperature_every=50)
 training = Training(epochs=1, patience=5, batch_size=128, weight_decay=0.01)
-job = Job(methods.load("infofair"), knobs, data, variants, [32], training)
-train(job, list(range(5)), torch.device("cpu"))
+job = Job(methods.load("infofair"), knobs, [32], training)
+train(job, data, models, torch.device("cpu"))
 import resource
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
@@ -289,10 +284,10 @@ def test_the_closed_form_of_the_gradient_agrees_with_autograd(terms: str) -> Non
     batch.epoch = 3  # a temperature other than 1
     batch.noise = batch.noise if "D" in terms else None
     with torch.no_grad():
-        found_terms, found = InfoFair(*terms).gradients(out, batch, KNOBS)
-    expected_terms, expected = Network.gradients(InfoFair(*terms), out, batch, KNOBS)
-    torch.testing.assert_close(found_terms, expected_terms)
-    torch.testing.assert_close(found, expected)
+        found = InfoFair(*terms).gradients(out, batch, KNOBS)
+    expected = Network.gradients(InfoFair(*terms), out, batch, KNOBS)
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name].expand_as(gradient), gradient)
 
 
 def test_the_terms_are_the_papers_formulas() -> None:
@@ -347,11 +342,9 @@ def test_the_temperature_is_halved_as_params_say() -> None:
 
 
 def test_groups_a_setting_does_not_have_play_no_part() -> None:
-    variants = [Variant("gender", 0.1), Variant("intersection", 0.1)]
-    data = processed()
-    batched = Pass(job_of("infofair", variants, [8], data), [0], CPU)
+    batched = pass_of([0], ["gender", "intersection"])
     batched.train_epoch(0)
     # rows of the heads: 2 classes, 6 groups, w1; gender has two groups only
-    assert not batched.parameters["heads"][0, 0, 4:8].any()
-    assert not batched.parameters["w2"][0, 0, 0, 2:].any()
-    assert batched.parameters["heads"][0, 1, :9].any(1).all()
+    assert not batched.parameters["heads"][0, 4:8].any()
+    assert not batched.parameters["w2"][0, 0, 2:].any()
+    assert batched.parameters["heads"][1, :9].any(1).all()

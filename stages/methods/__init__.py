@@ -13,6 +13,7 @@ use tensors' own methods and leave torch, scipy and scikit-learn to the function
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,12 @@ class Batch:
     mask: "Tensor | None"
     alpha: "Tensor"  # R
     epoch: int  # from 0
+    # R × 1 × 1: α / B, what a row counts for in α times a mean; follows if it is not given
+    weight: "Tensor" = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.weight is None:
+            self.weight = self.alpha[:, None, None] / self.y.shape[2]
 
 
 Outputs = Mapping[str, "Tensor"]  # heads: R × outputs × B; free: R × outputs × inputs
@@ -129,18 +136,21 @@ class Network(Method):
     def objective(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
         """Each term for each model (R). Heads' outputs for groups a setting lacks are −inf."""
 
-    def gradients(
-        self, out: Outputs, batch: Batch, knobs: Any
-    ) -> "tuple[dict[str, Tensor], dict[str, Tensor]]":
-        """The terms, and the gradient of their sum by each of `out`.
+    def gradients(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
+        """The gradient of the terms' sum by each of `out`, with an opponent by the heads alone.
 
         By autograd; a method overrides it where a closed form is worth the speed.
         """
-        leaves = {name: tensor.detach().requires_grad_() for name, tensor in out.items()}
-        terms = self.objective(leaves, batch, knobs)
-        sum(term.sum() for term in terms.values()).backward()  # type: ignore[union-attr]
-        gradients = {name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None}
-        return {name: term.detach() for name, term in terms.items()}, gradients
+        import torch
+
+        with torch.enable_grad():
+            leaves = {name: tensor.detach().requires_grad_() for name, tensor in out.items()}
+            terms = self.objective(leaves, batch, knobs)
+            sum(term.sum() for term in terms.values()).backward()  # type: ignore[union-attr]
+        return {
+            name: torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
+            for name, leaf in leaves.items()
+        }
 
     def watched(self, terms: "dict[str, Tensor]") -> "Tensor":
         """What early stopping watches on the validation rows."""
@@ -151,7 +161,7 @@ class Network(Method):
         return None
 
     def settle(self, mine: Parameters, theirs: Parameters, alpha: "Tensor") -> None:
-        """What both players' gradients come to, into `mine`: seeds × models × outputs × inputs."""
+        """What both players' gradients come to, into `mine`: R × outputs × inputs."""
         raise NotImplementedError
 
 
@@ -164,11 +174,8 @@ class Classifier(Network):
     def objective(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
         return {"T": task_loss(out, batch)}
 
-    def gradients(
-        self, out: Outputs, batch: Batch, knobs: Any
-    ) -> "tuple[dict[str, Tensor], dict[str, Tensor]]":
-        gradient = likelihood_gradient(out["target"], batch.y).neg_()
-        return {"T": task_loss(out, batch)}, {"target": gradient}
+    def gradients(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
+        return {"target": task_gradient(out, batch)}
 
 
 class Penalised(Classifier):
@@ -185,14 +192,11 @@ class Penalised(Classifier):
         F, _ = self.penalty(out["target"].softmax(1)[:, 1], batch, knobs)
         return super().objective(out, batch, knobs) | {"F": batch.alpha * F}
 
-    def gradients(
-        self, out: Outputs, batch: Batch, knobs: Any
-    ) -> "tuple[dict[str, Tensor], dict[str, Tensor]]":
-        terms, gradients = super().gradients(out, batch, knobs)
+    def gradients(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
         prediction = out["target"].softmax(1)
-        F, by_p = self.penalty(prediction[:, 1], batch, knobs)
-        gradients["target"] += through_softmax(batch.alpha[:, None] * by_p, prediction)
-        return terms | {"F": batch.alpha * F}, gradients
+        _, by_p = self.penalty(prediction[:, 1], batch, knobs)
+        through = through_softmax(batch.alpha[:, None] * by_p, prediction)
+        return {"target": task_gradient(out, batch) + through}
 
 
 def through_softmax(by_p: "Tensor", prediction: "Tensor") -> "Tensor":
@@ -208,14 +212,25 @@ def task_loss(out: Outputs, batch: Batch) -> "Tensor":
     return -mean_log_likelihood(out["target"], batch.y)
 
 
+def task_gradient(out: Outputs, batch: Batch) -> "Tensor":
+    """The gradient of T by the target predictor's logits: (softmax − one-hot) / B."""
+    return add_at(out["target"].softmax(1), batch.y, -1).mul_(1 / batch.y.shape[2])
+
+
 def mean_log_likelihood(logits: "Tensor", label: "Tensor") -> "Tensor":
     """E[log softmax(logits)[label]] over the rows, R."""
     return logits.log_softmax(1).gather(1, label).mean((1, 2))
 
 
-def likelihood_gradient(logits: "Tensor", label: "Tensor") -> "Tensor":
-    """The gradient of `mean_log_likelihood` by the logits: (one-hot − softmax) / B."""
-    gradient = logits.softmax(1).neg_()
-    rows = label.shape[2]
-    one = gradient.new_ones(()).expand(label.shape)
-    return gradient.scatter_add_(1, label, one).div_(rows)
+def add_at(tensor: "Tensor", label: "Tensor", value: float) -> "Tensor":
+    """In place: `value` more at every label, an index into dimension 1."""
+    constant = _constant(value, tensor.dtype, tensor.device)
+    return tensor.scatter_add_(1, label, constant.expand(label.shape))
+
+
+@cache
+def _constant(value: float, dtype: Any, device: Any) -> "Tensor":
+    """Made once: a new tensor takes longer than what a step does with it."""
+    import torch
+
+    return torch.tensor(value, dtype=dtype, device=device)

@@ -33,7 +33,7 @@ from stages.methods import (
     Classifier,
     Outputs,
     Parameters,
-    likelihood_gradient,
+    add_at,
     mean_log_likelihood,
     task_loss,
     through_softmax,
@@ -74,17 +74,10 @@ class Adversarial(Classifier):
         likelihood = mean_log_likelihood(logits, batch.s)
         return {"T": task_loss(out, batch), "A": batch.alpha * likelihood}
 
-    def gradients(
-        self, out: Outputs, batch: Batch, knobs: Knobs
-    ) -> "tuple[dict[str, Tensor], dict[str, Tensor]]":
-        """The terms, and the gradient of L_P alone."""
-        _, gradients = super().gradients(out, batch, knobs)
-        return self.objective(out, batch, knobs), gradients
-
     def opponent(self, out: Outputs, batch: Batch, knobs: Knobs) -> "dict[str, Tensor]":
         """The gradient of L_A by the target predictor's logits and by U."""
         logits, centred = self.logits(out, batch)
-        by_logits = likelihood_gradient(logits, batch.s).neg_()
+        by_logits = add_at(logits.softmax(1), batch.s, -1).mul_(1 / batch.s.shape[2])
         by_centred = (out["slope"] * by_logits).sum(1)
         by_prediction = by_centred - by_centred.mean(1, keepdim=True)
         return {
@@ -99,10 +92,10 @@ class Adversarial(Classifier):
     def settle(self, mine: Parameters, theirs: Parameters, alpha: "Tensor") -> None:
         """With a = ∇_W L_A: W gets ∇_W L_P − (⟨∇_W L_P, a⟩ / ⟨a, a⟩ + α) a, U gets ∇_U L_A."""
         shared = [name for name in mine if name not in self.free]
-        inner = sum((mine[name] * theirs[name]).sum((2, 3)) for name in shared)
-        square = sum(theirs[name].square().sum((2, 3)) for name in shared)
+        inner = sum((mine[name] * theirs[name]).sum((1, 2)) for name in shared)
+        square = sum(theirs[name].square().sum((1, 2)) for name in shared)
         # a gradient of zero has no direction to project on
-        scale = (inner / (square + TINY) + alpha)[..., None, None]
+        scale = (inner / (square + TINY) + alpha)[:, None, None]
         for name in shared:
             mine[name].addcmul_(scale, theirs[name], value=-1)
         for name in self.free:

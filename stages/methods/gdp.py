@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from stages.methods import Batch, Penalised
+from stages.methods import Batch, Penalised, add_at
 from stages.params import Strict
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ class GDP(Penalised):
     def penalty(self, p: "Tensor", batch: Batch, knobs: Knobs) -> "tuple[Tensor, Tensor]":
         """∂ΔGDP/∂pᵢ = (σ(sᵢ) − Σ_s p(s) σ(s)) / B with σ(s) the sign of m_s − m."""
         group, rows = batch.s[:, 0], p.shape[1]
-        empty = p.new_zeros(len(p), batch.groups)
-        counts = empty.scatter_add(1, group, p.new_ones(()).expand_as(p))
-        sums = empty.scatter_add(1, group, p)
+        counts = add_at(p.new_zeros(len(p), batch.groups), group, 1)
+        sums = counts.new_zeros(counts.shape).scatter_add_(1, group, p)
         # p(s) (m_s − m); zero for a group without rows here
         shares = counts / rows
         differences = sums / rows - shares * p.mean(1, keepdim=True)
