@@ -14,6 +14,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,12 @@ def client() -> Iterator[Any]:
         yield connected
 
 
+@cache
 def identity() -> dict[str, str]:
-    """What two processes must have in common to compute the same bits on the same processor."""
+    """What two processes must have in common to compute the same bits on the same processor.
+
+    Found out once: a worker goes on with the code it has loaded, whatever becomes of the files.
+    """
     folder = Path(stages.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
