@@ -8,7 +8,7 @@ export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup repro report compare figures test lint format mini verify worker bench clean
+.PHONY: help setup repro report compare figures test fuzz lint format mini verify worker bench clean
 
 help: ## list every target
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
@@ -41,6 +41,10 @@ test: setup ## run the tests
 	pytest
 
 lint: setup ## ruff (check and format), mypy, the schema of the workflows, and pip check
+fuzz: setup ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
+	INFOFAIR_FUZZ=2000 pytest tests/test_fuzz.py
+
+lint: setup ## ruff (check and format), mypy, and the schema of the workflows
 	ruff check .
 	ruff format --check .
 	mypy

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from stages.files import Problem
 
+LONGEST = 1_000  # characters of a line that are shown
+
 
 def run(main: Callable[..., None], doc: str | None, *options: str, **explained: str) -> None:
     """Parse `--option VALUE` for each option, call main with them, exit with a status.
@@ -34,6 +36,17 @@ def run(main: Callable[..., None], doc: str | None, *options: str, **explained: 
 
 
 def explain(error: Exception) -> str:
+    """One message for the terminal, whatever a file put into the error."""
+    return "\n".join(_line(line) for line in _said(error).split("\n"))
+
+
+def _line(text: str) -> str:
+    """No control characters, which a terminal would obey, and an end."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} … ({len(shown)} characters)"
+
+
+def _said(error: Exception) -> str:
     if isinstance(error, Problem):
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:

@@ -12,12 +12,21 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    NodeEvent,
+    ScalarEvent,
+)
 
 from stages import datasets, methods
 from stages.files import Problem
 
 PATH = Path("params.yaml")
+DEEPEST = 20  # levels of lists and sections in each other; ours has three
+SHOWN = 50  # wrong keys listed at once
+LONGEST = 200  # characters shown of a value
 
 
 class Strict(BaseModel):
@@ -141,7 +150,7 @@ def _names(value: object) -> set[str]:
 def check(content: object) -> Params:
     """The parameters, or a Problem with one line per wrong key."""
     if not isinstance(content, dict):
-        raise Problem(f"{PATH}: found {content!r}; expected keys such as `alpha: 0.1`")
+        raise Problem(f"{PATH}: found {_shown(content)}; expected keys such as `alpha: 0.1`")
     named = content.get("methods")
     asked = _names(content.get("datasets")) | _names(named)
     if isinstance(named, dict) and _names(named.get("ablations")):
@@ -150,7 +159,9 @@ def check(content: object) -> Params:
     try:
         params = model.model_validate(content)
     except ValidationError as error:
-        lines = [_line(model, problem) for problem in error.errors()]
+        lines = [_line(model, problem) for problem in error.errors()[:SHOWN]]
+        if error.error_count() > SHOWN:
+            lines.append(f"and {error.error_count() - SHOWN} more")
         raise Problem("\n".join(f"{PATH}: {line}" for line in lines)) from None
     problem = _misplaced(params)
     if problem:
@@ -181,9 +192,17 @@ def _misplaced(params: Params) -> str | None:
     return None
 
 
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print a number of thousands of digits
+        return "a huge number"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
 def _line(model: type[BaseModel], problem: Any) -> str:
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"])
-    key = key.removeprefix(".")
+    key = key.removeprefix(".").replace("\n", "\\n")
     message = problem["msg"][0].lower() + problem["msg"][1:]
     if problem["type"] == "missing":
         return f"{key} is missing"
@@ -192,9 +211,27 @@ def _line(model: type[BaseModel], problem: Any) -> str:
             kinds = model.model_fields[part].annotation
             model = next(k for k in get_args(kinds) or (kinds,) if k is not type(None))
         return (
-            f"{key} = {problem['input']!r}: unknown key; allowed: {', '.join(model.model_fields)}"
+            f"{key} = {_shown(problem['input'])}: unknown key; "
+            f"allowed: {', '.join(model.model_fields)}"
         )
-    return f"{key} = {problem['input']!r}: {message.removeprefix('input ')}"
+    return f"{key} = {_shown(problem['input'])}: {message.removeprefix('input ')}"
+
+
+def _parsed(text: str) -> object:
+    """What the YAML holds, unless a few bytes of it stand for something vast."""
+    depth = 0
+    single: dict[str | None, bool] = {}  # whether each anchor stands for one value
+    for event in YAML(typ="safe").parse(text):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} levels of nesting")
+        if isinstance(event, AliasEvent):
+            if not single.get(event.anchor):
+                raise ValueError(f"*{event.anchor} does not stand for a single value")
+        elif isinstance(event, NodeEvent):
+            single[event.anchor] = isinstance(event, ScalarEvent)
+    # The parser DVC uses, so that both read the same values; it refuses repeated keys.
+    return YAML(typ="safe").load(text)
 
 
 def load(
@@ -202,12 +239,12 @@ def load(
 ) -> Params:
     """Read and check params.yaml; `dataset` and `method`, of this kind, must be among its names."""
     try:
-        # The parser DVC uses, so that both read the same values; it refuses repeated keys.
-        content = YAML(typ="safe").load(PATH.read_text(encoding="utf-8"))
+        raw = PATH.read_bytes()
     except FileNotFoundError:
         raise Problem(f"{PATH}: not found here; run from the top of the repository") from None
-    except (YAMLError, ValueError, KeyError, RecursionError) as error:
-        # ruamel lets some errors of its constructors through as they are
+    try:
+        content = _parsed(raw.decode("utf-8"))
+    except Exception as error:  # ruamel lets errors of its constructors through as they are
         raise Problem(f"{PATH}: not readable as YAML: {' '.join(str(error).split())}") from None
     params = check(content)
     if dataset is not None and dataset not in params.datasets:

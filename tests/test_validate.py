@@ -137,6 +137,7 @@ def test_a_wrong_type_hides_no_other_failure_of_its_column(
         ("compas", "start", "-1", "in_range(0, 9999)"),
         ("compas", "end", "10000", "in_range(0, 9999)"),
         ("compas", "days_b_screening_arrest", "soon", "str_matches"),
+        ("compas", "days_b_screening_arrest", "\N{ARABIC-INDIC DIGIT THREE}", "str_matches"),
         ("compas", "r_charge_degree", "F3", "str_matches"),
         ("compas", "violent_recid", "1", "str_matches"),
         ("adult", "sex", "male", "isin(['Female', 'Male'])"),
