@@ -50,5 +50,6 @@ def _said(error: Exception) -> str:
     if isinstance(error, Problem):
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+        # of a copy or a renaming, the second is the one that is written
+        return f"{error.filename2 or error.filename}: {error.strerror}"
     return f"{type(error).__name__}: {error} (a bug of ours? run with --debug for the traceback)"

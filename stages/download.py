@@ -95,8 +95,10 @@ def cached(file: RawFile) -> Path:
 def from_address(file: RawFile) -> tuple[Path, str]:
     host = urlsplit(file.url).netloc
     name = cached(file).name
-    if cached(file).is_file() and files.sha256(cached(file)) == file.sha256:
-        return cached(file), f"cache {cached(file)}"
+    if cached(file).is_file():
+        if files.sha256(cached(file)) == file.sha256:
+            return cached(file), f"cache {cached(file)}"
+        print(f"{cached(file)} is damaged and not used", file=sys.stderr)
     if host in unreachable:
         raise Unavailable(f"{file.url}: {host} did not answer before")
     remote = pooch.create(
@@ -116,9 +118,11 @@ def from_address(file: RawFile) -> tuple[Path, str]:
     except (requests.ConnectionError, requests.Timeout, TooSlow) as error:
         unreachable.add(host)
         raise Unavailable(f"{file.url}: {type(error).__name__}, no answer from {host}") from None
-    except (requests.RequestException, ValueError, OSError) as error:
+    except (requests.RequestException, ValueError) as error:
         # ValueError is pooch's "hash does not match": it names both hashes and deletes the file.
         raise Unavailable(f"{file.url}: {' '.join(str(error).split())}") from None
+    except OSError as error:  # our disk: no other source would help, and none is to blame
+        raise OSError(error.errno, error.strerror, str(cached(file))) from error
 
 
 @cache

@@ -72,6 +72,8 @@ def models(dataset: str, params: Params, settings: list[str]) -> Iterator[Model]
     for method in params.method_names:
         path = files.need(files.predictions(dataset, method), params.stage(dataset, method))
         stored = load_arrays(path)
+        if missing := {"settings", "seeds", *PARTS} - stored.keys():
+            raise files.damaged(path, f"no array {min(missing)!r}")
         trained = stored["settings"].tolist()
         for setting in settings:
             own = ALL if ALL in trained else setting

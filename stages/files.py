@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +63,14 @@ def whole(path: Path) -> Iterator[Path]:
         with partial.open("rb") as written:
             os.fsync(written.fileno())
         partial.replace(path)
+    except OSError as error:
+        # a full disk names no file, and the temporary name means nothing to a reader
+        if error.errno is None or error.filename not in (None, partial, str(partial)):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only folder refuses even to remove what is not there
+            partial.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -98,7 +104,35 @@ def need(path: Path, made_by: str) -> Path:
 
 
 def damaged(path: Path, error: object) -> Problem:
-    return Problem(f"{path} is damaged ({error}); remove it and run dvc repro")
+    # not dvc repro: it would take the file from its cache, which may be where it was damaged
+    return Problem(f"{path} is damaged ({error}); remove it and run make repro")
+
+
+def read_json(path: Path, made_by: str) -> Any:
+    try:
+        return json.loads(need(path, made_by).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise damaged(path, error) from None
+
+
+def raw_source(dataset: str) -> dict[str, Any]:
+    """SOURCE.json, after checking that the raw files are still those it describes."""
+    path = raw(dataset) / "SOURCE.json"
+    source = read_json(path, f"download@{dataset}")
+    for key, values in {"data": ("real", "simulated"), "split": ("authors", "random")}.items():
+        if source.get(key) not in values:
+            raise damaged(path, f"{key} is {source.get(key)!r}, expected {' or '.join(values)}")
+    if "files" not in source:
+        raise damaged(path, "it names no files")
+    for name, expected in source["files"].items():
+        file = need(path.parent / name, f"download@{dataset}")
+        found = sha256(file)
+        if found != expected.get("sha256"):
+            raise Problem(
+                f"{file} has changed since it was downloaded: sha256 {found}, "
+                f"expected {expected.get('sha256')}; restore it with: dvc checkout {path.parent}"
+            )
+    return source
 
 
 def keep_only(folder: Path, names: set[str]) -> None:

@@ -5,7 +5,6 @@ split, and the names.
 """
 
 import itertools
-import json
 import sys
 from pathlib import Path
 
@@ -137,14 +136,23 @@ def process(frame: pd.DataFrame, name: str, data: str, split: str, params: Param
     )
 
 
-def main(dataset: str) -> None:
-    params = load(dataset)
+def validated_rows(dataset: str) -> pd.DataFrame:
+    """What validate wrote, after checking that no byte of it has changed."""
     path = files.need(files.validated(dataset), f"validate@{dataset}")
     try:
         frame = pd.read_parquet(path)
-    except (ValueError, OSError) as error:
+    except Exception as error:  # wrong bytes raise many kinds
         raise files.damaged(path, error) from None
-    source = json.loads((files.raw(dataset) / "SOURCE.json").read_text(encoding="utf-8"))
+    report = files.validation_report(dataset)
+    if files.read_json(report, f"validate@{dataset}").get("sha256") != files.sha256(path):
+        raise files.damaged(path, f"its sha256 is not the one in {report}")
+    return frame
+
+
+def main(dataset: str) -> None:
+    params = load(dataset)
+    frame = validated_rows(dataset)
+    source = files.raw_source(dataset)
     result = process(frame, dataset, source["data"], source["split"], params)
     result.save(files.processed(dataset))
     sizes = ", ".join(f"{len(rows)} {name}" for name, rows in result.split.items())

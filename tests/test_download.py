@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import gzip
 import hashlib
 import json
@@ -19,6 +20,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+import pooch
 import pytest
 
 from stages import datasets, download, files
@@ -521,7 +523,9 @@ def test_a_second_run_needs_no_network(run: Run, server: Server) -> None:
     assert downloaded() == first
 
 
-def test_a_damaged_file_in_the_cache_is_fetched_again(run: Run, server: Server) -> None:
+def test_a_damaged_file_in_the_cache_is_named_and_fetched_again(
+    run: Run, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
     dataset = made_up(server.url)
     run(dataset)
     server.asked.clear()
@@ -529,6 +533,21 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(run: Run, server: Server) 
     run(dataset)
     assert server.asked == [f"/{DATA[1]}"]
     assert downloaded()[DATA[1]] == CONTENT[DATA[1]]
+    assert f"{download.cached(dataset.files[1])} is damaged and not used" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_named_and_no_reason_to_simulate(
+    run: Run, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pooch.Pooch, "fetch", full)
+    dataset = made_up(server.url)
+    with pytest.raises(OSError, match=r"No space left") as caught:
+        run(dataset, fallback="simulate")
+    assert caught.value.filename == str(download.cached(dataset.files[0]))
+    assert nothing_left()
 
 
 @pytest.mark.parametrize("missing", [DATA, DATA[1:], SPLIT[1:]])
