@@ -6,7 +6,6 @@ its sentences are computed here. Also writes results/provenance.json: the commit
 packages and data that the results come from.
 """
 
-import json
 import platform
 import re
 import subprocess
@@ -161,10 +160,6 @@ def objective(dataset: str, epochs: int) -> dict[str, float]:
 # -- where it comes from --------------------------------------------------------------------------
 
 
-def read_json(path: Path, made_by: str) -> Any:
-    return json.loads(files.need(path, made_by).read_text(encoding="utf-8"))
-
-
 def read_table(name: str) -> pd.DataFrame:
     path = files.need(Path(f"results/{name}.csv"), "summarize")
     return pd.read_csv(path, dtype={"note": "str"}).fillna({"note": ""})
@@ -174,7 +169,7 @@ def source(dataset: str) -> dict[str, Any]:
     """SOURCE.json, with the public address of each real file."""
     described = datasets.load(dataset)
     addresses = {file.name: file.url for file in (*described.files, *described.split)}
-    content = read_json(files.raw(dataset) / "SOURCE.json", f"download@{dataset}")
+    content = files.read_json(files.raw(dataset) / "SOURCE.json", f"download@{dataset}")
     for name, file in content["files"].items():
         file["url"] = addresses.get(name) if content["data"] == "real" else None
         file["host"] = urlsplit(file["url"] or "").hostname
@@ -354,7 +349,7 @@ def facts(params: Params) -> dict[str, Any]:
         least = float(average_gap_released(0, present, row["groups"]))
         settings[row["dataset"], row["setting"]] = row | {"least": least}
     validations = {
-        dataset: read_json(files.validation_report(dataset), f"validate@{dataset}")
+        dataset: files.read_json(files.validation_report(dataset), f"validate@{dataset}")
         for dataset in params.datasets
     }
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -460,7 +455,7 @@ def provenance() -> dict[str, Any]:
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     packages = {v["name"]: v["installed"] for v in versions(project["dependencies"])}
     sources = {
-        dataset: read_json(files.raw(dataset) / "SOURCE.json", f"download@{dataset}")
+        dataset: files.read_json(files.raw(dataset) / "SOURCE.json", f"download@{dataset}")
         for dataset in parameters["datasets"]
     }
     return {

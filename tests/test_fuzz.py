@@ -486,6 +486,8 @@ def assert_taken_as_it_is_or_refused(name: str, file: str, content: bytes) -> No
     with empty_workspace():
         place(name, split, split="authors")
         files.validated(name).write_bytes(valid_rows(name))
+        report = {"sha256": files.sha256(files.validated(name))}
+        files.write_json(files.validation_report(name), report)
         message = refusal(preprocess, name)
         if message is not None:
             assert message.startswith(f"data/raw/{name}")
