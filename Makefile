@@ -8,7 +8,8 @@ export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup repro report compare figures test fuzz lint format mini verify worker bench clean
+.PHONY: help setup recover repro report compare figures test fuzz faults lint format mini verify worker \
+  bench clean
 
 help: ## list every target
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
@@ -23,10 +24,13 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 setup: $(VENV)/installed ## create .venv with the pinned dependencies
 
-repro: setup ## run the whole pipeline (dvc repro): data, training, metrics
+recover: setup ## put right what a killed run or a failing disk left behind (repro does it first)
+	@python -m stages.recover
+
+repro: recover ## run the whole pipeline (dvc repro): data, training, metrics
 	dvc repro
 
-report: setup ## make the report page, and open it or say where it is
+report: recover ## make the report page, and open it or say where it is
 	dvc repro report
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then python -m webbrowser "file://$(CURDIR)/reports/index.html"; \
 	  else echo "$(CURDIR)/reports/index.html"; fi
@@ -34,17 +38,19 @@ report: setup ## make the report page, and open it or say where it is
 compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last commit
 	@python -m stages.compare
 
-figures: setup ## regenerate everything and say what changed against BASE (a commit; default: HEAD)
+figures: recover ## regenerate everything and say what changed against BASE (a commit; default: HEAD)
 	BASE=$(or $(BASE),HEAD) .ci/figures
 
 test: setup ## run the tests
 	pytest
 
-lint: setup ## ruff (check and format), mypy, the schema of the workflows, and pip check
 fuzz: setup ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
 	INFOFAIR_FUZZ=2000 pytest tests/test_fuzz.py
 
-lint: setup ## ruff (check and format), mypy, and the schema of the workflows
+faults: setup ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
+	INFOFAIR_FAULTS=20 pytest tests/test_faults.py
+
+lint: setup ## ruff (check and format), mypy, the schema of the workflows, and pip check
 	ruff check .
 	ruff format --check .
 	mypy
