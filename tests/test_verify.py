@@ -27,7 +27,7 @@ def both(folders: tuple[Path, Path], name: str, before: str, after: str) -> list
 
 
 def test_equal_files_do_not_differ(folders: tuple[Path, Path]) -> None:
-    for name in ("runs.csv", "metrics.json", "index.html", "dvc.lock"):
+    for name in ("runs.csv", "index.html", "dvc.lock"):
         assert both(folders, name, TABLE, TABLE) == []
 
 
@@ -46,6 +46,17 @@ def test_a_json_files_difference_is_named_by_its_key(folders: tuple[Path, Path])
     after = {"adult": {"gender": [{"micro_f1": 0.81}, 3]}}
     said = both(folders, "metrics.json", json.dumps(before), json.dumps(after))
     assert said == ["metrics.json: adult.gender[1]: committed 2, now 3"]
+
+
+def test_a_locks_difference_is_named_by_its_stage_in_whatever_order_stages_ran(
+    folders: tuple[Path, Path],
+) -> None:
+    one, two = "  one:\n    outs:\n    - md5: ab\n", "  two:\n    cmd: run\n"
+    assert both(folders, "dvc.lock", f"stages:\n{one}{two}", f"stages:\n{two}{one}") == []
+    said = both(
+        folders, "dvc.lock", f"stages:\n{one}{two}", f"stages:\n{one}{two}".replace("ab", "cd")
+    )
+    assert said == ["dvc.lock: stages.one.outs[0].md5: committed ab, now cd"]
 
 
 def test_a_texts_difference_is_named_by_line_and_cut_short(folders: tuple[Path, Path]) -> None:
