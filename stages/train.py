@@ -103,7 +103,7 @@ def main(dataset: str, method: str) -> None:
         for (setting, seed), model in sorted(models.items())
         for epoch, values in enumerate(model.curves, 1)
     ]
-    columns = ["setting", "seed", "epoch", *network.terms, "total", "validation"]
+    columns = ["setting", "seed", "epoch", *network.terms, *network.reports, "total", "validation"]
     files.write_rows(files.curves(dataset, method), rows, columns)
     epochs = [len(model.curves) for model in models.values()] or [0]
     print(

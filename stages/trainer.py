@@ -194,6 +194,14 @@ class Pass:
         # shape, and so every bit, the same whichever settings share the pass.
         widest = max(len(names) for names in data.group_names.values())
         self.groups = widest if job.method.uses_groups else 1
+        # of the training rows, settings × groups × classes
+        train = data.split["train"]
+        cells = self.groups * self.classes
+        shares = [
+            np.bincount(self.classes * group[train] + data.y[train], minlength=cells) / len(train)
+            for group in groups
+        ]
+        self.shares_of = torch.tensor(np.stack(shares), dtype=torch.float32, device=on)
         # Data, resident on the device. A column of ones makes the first bias a weight.
         inputs = data.X.shape[1]
         columns = aligned(inputs + 1, job.hidden[0])
@@ -291,6 +299,7 @@ class Pass:
         self.alpha = torch.tensor([v.alpha for v in variants], device=self.on)
         # which of a seed's label rows are a slot's class, and which its group
         self.setting_of = [self.settings.index(v.setting) for v in variants]
+        self.shares = self.shares_of[self.setting_of].view(-1, self.groups, self.classes)
         first = [self.seeds.index(m.seed) * (1 + len(self.settings)) for m in self.models]
         rows = first + [f + 1 + s for f, s in zip(first, self.setting_of, strict=True)]
         self.label_rows = torch.tensor(rows, device=self.on)
@@ -359,6 +368,15 @@ class Pass:
             torch.baddbmm(self.masks, self.parameters["heads"], z, out=sheet.heads[step])
         return sheet.out[step]
 
+    def advise(self, out: dict[str, Tensor], batch: Batch, step: Tensor) -> None:
+        """Let the critics learn from the heads' outputs before the others follow them."""
+        critics, times = list(self.method.critics), self.knobs.critic_steps
+        for i in range(times):
+            for name, gradient in self.method.criticise(out, batch, self.knobs).items():
+                self.gradients.free[name].copy_(gradient)
+            number = (step - 1) * times + i + 1
+            self.adam(critics, number, self.knobs.critic_learning_rate, weight_decay=0.0)
+
     def backward(self, X: Tensor, sheet: Sheet, by: dict[str, Tensor], into: Gradients) -> None:
         """From the gradients by the heads' outputs and the free maps to those of all parameters."""
         for name, gradient in into.free.items():
@@ -380,22 +398,22 @@ class Pass:
         for block, wide, weights in zip(self.blocks, sheet.by_first, into.first, strict=True):
             torch.bmm(wide, block.of_seeds(X), out=weights)
 
-    def adam(self, step: Tensor) -> None:
-        """One step of Adam on every parameter, in one fused kernel. step: its number.
+    def adam(self, names: list[str], step: Tensor, rate: float, weight_decay: float) -> None:
+        """One step of Adam on these parameters, in one fused kernel. step: its number.
 
         torch.optim.Adam(fused=True) calls the same kernel, behind 0.15 ms of bookkeeping a step.
         """
         torch._fused_adam_(
-            list(self.parameters.values()),
-            list(self.gradients.values()),
-            list(self.moments[0].values()),
-            list(self.moments[1].values()),
+            [self.parameters[name] for name in names],
+            [self.gradients[name] for name in names],
+            [self.moments[0][name] for name in names],
+            [self.moments[1][name] for name in names],
             [],
-            [step] * len(self.parameters),
-            lr=self.knobs.learning_rate,
+            [step] * len(names),
+            lr=rate,
             beta1=0.9,
             beta2=0.999,
-            weight_decay=self.training.weight_decay,
+            weight_decay=weight_decay,
             eps=1e-8,
             amsgrad=False,
             maximize=False,
@@ -439,12 +457,12 @@ class Pass:
         labels = zip(chunk.y.split(chunk.rows, 2), chunk.s.split(chunk.rows, 2), strict=True)
         noise = [None] * chunk.steps if chunk.noise is None else chunk.noise.unbind()
         return [
-            Batch(y, s, self.groups, drawn, self.mask, self.alpha, chunk.epoch, weight)
+            Batch(y, s, self.groups, drawn, self.mask, self.alpha, chunk.epoch, self.shares, weight)
             for (y, s), drawn in zip(labels, noise, strict=True)
         ]
 
     def terms(self, chunk: Chunk, heads: Tensor, free: list[dict[str, Tensor]]) -> Tensor:
-        """Each step's terms, steps × terms × R.
+        """Each step's terms and reports, steps × them × R.
 
         All steps at once, as if those after the first were further models.
         """
@@ -455,16 +473,20 @@ class Pass:
         )
         noise = None if chunk.noise is None else chunk.noise.flatten(0, 1)
         mask = None if self.mask is None else self.mask.repeat(steps, 1, 1)
-        batch = Batch(y, s, self.groups, noise, mask, self.alpha.repeat(steps), chunk.epoch)
+        alpha, shares = self.alpha.repeat(steps), self.shares.repeat(steps, 1, 1)
+        batch = Batch(y, s, self.groups, noise, mask, alpha, chunk.epoch, shares)
         out = self.split(heads.flatten(0, 1))
         out |= {name: torch.cat([at[name] for at in free]) for name in self.method.free}
         found = self.method.objective(out, batch, self.knobs)
-        return torch.stack([found[name].view(steps, R) for name in self.method.terms], 1)
+        named = (*self.method.terms, *self.method.reports)
+        return torch.stack([found[name].view(steps, R) for name in named], 1)
 
     @torch.no_grad()
     def train_epoch(self, epoch: int) -> Tensor:
-        """One pass over the training rows; each term's mean over them, terms × R."""
-        total = torch.zeros(len(self.method.terms), len(self.models), device=self.on)
+        """One pass over the training rows; each term's and report's mean over them, × R."""
+        named = (*self.method.terms, *self.method.reports)
+        total = torch.zeros(len(named), len(self.models), device=self.on)
+        own = [name for name in self.parameters if name not in self.method.critics]
         for chunk in self.chunks(epoch):
             sheet = self.sheet(chunk.rows, chunk.steps)
             first = self.steps + 1
@@ -475,6 +497,8 @@ class Pass:
                 zip(chunk.X.split(chunk.rows, 1), self.batches(chunk), numbers, strict=True)
             ):
                 out = self.forward(X, sheet, step)
+                if self.method.critics:
+                    self.advise(out, batch, number)
                 by = self.method.gradients(out, batch, self.knobs)
                 opposing = self.method.opponent(out, batch, self.knobs)
                 self.backward(X, sheet, by, self.gradients)
@@ -482,7 +506,7 @@ class Pass:
                     self.backward(X, sheet, opposing, self.opposing)
                     self.method.settle(self.gradients, self.opposing, self.alpha)
                 free.append({name: out[name].clone() for name in self.method.free})
-                self.adam(number)
+                self.adam(own, number, self.knobs.learning_rate, self.training.weight_decay)
             # one by one: the order in which a sum over them adds depends on the number of models
             for terms in self.terms(chunk, sheet.heads, free) * chunk.rows:
                 total += terms
@@ -505,6 +529,7 @@ class Pass:
                 self.mask,
                 self.alpha,
                 epoch,
+                self.shares,
             )
             X = self.X["validation"][None, start : start + rows]
             out = self.forward(X, self.sheet(rows))
@@ -553,9 +578,10 @@ class Pass:
                 f"alpha {model.variant.alpha:g} is not finite in epoch {epoch + 1}; "
                 "try a smaller learning rate or alpha"
             )
-        *terms, validation = map(float, values)
-        row = dict(zip(self.method.terms, terms, strict=True))
-        model.curves.append(row | {"total": sum(terms), "validation": validation})
+        *found, validation = map(float, values)
+        row = dict(zip((*self.method.terms, *self.method.reports), found, strict=True))
+        total = sum(row[name] for name in self.method.terms)
+        model.curves.append(row | {"total": total, "validation": validation})
         if validation < model.best:
             model.best, model.waited = validation, 0
         else:

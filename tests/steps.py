@@ -71,6 +71,7 @@ def minibatch(seed: int, groups: int = 2, rows: int = 24, models: int = 3) -> tu
         mask=None,
         alpha=torch.tensor(ALPHAS[:models], dtype=torch.float64),
         epoch=0,
+        shares=torch.full((models, groups, 2), 1 / (2 * groups), dtype=torch.float64),
     )
     return logits, batch
 
@@ -79,7 +80,8 @@ def of_model(batch: Batch, r: int) -> Batch:
     """The minibatch of one model alone."""
     own = slice(r, r + 1)
     mask = None if batch.mask is None else batch.mask[own]
-    return Batch(batch.y[own], batch.s[own], batch.groups, None, mask, batch.alpha[own], 0)
+    y, s, alpha, shares = (part[own] for part in (batch.y, batch.s, batch.alpha, batch.shares))
+    return Batch(y, s, batch.groups, None, mask, alpha, 0, shares)
 
 
 def assert_objective_is(

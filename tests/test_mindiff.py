@@ -37,7 +37,7 @@ def test_the_value_is_tensorflow_model_remediations() -> None:
     rng = np.random.default_rng(0)
     p = torch.from_numpy(rng.random((40, 1)).astype(np.float32)).T
     s = torch.from_numpy((rng.random((40, 1)) < 0.4).astype(np.int64)).T[None]
-    batch = Batch(torch.zeros_like(s), s, 2, None, None, torch.ones(1), 0)
+    batch = Batch(torch.zeros_like(s), s, 2, None, None, torch.ones(1), 0, torch.zeros(1, 2, 2))
     value, _ = METHOD.penalty(p, batch, KNOBS)
     assert float(value) == pytest.approx(0.0982497, abs=1e-6)
 

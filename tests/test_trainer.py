@@ -261,6 +261,7 @@ def outputs(seed: int, groups: int = 3, rows: int = 5) -> tuple[dict[str, torch.
         mask=None,
         alpha=torch.tensor([0.1, 2.0], dtype=torch.float64),
         epoch=0,
+        shares=torch.zeros(2, groups, 2),
     )
     return out, batch
 

@@ -70,6 +70,7 @@ class Fit:
 class Solver(Method):
     uses_alpha = False
     random: bool  # False: nothing is drawn, so one fit, recorded as seed 0, stands for all seeds
+    strength: str = ""  # the knob that the fronts vary, if there is one
 
     def grid(self, knobs: Any) -> list[Any]:
         """The values to try; each is fitted and the best validation `score` is kept."""
@@ -104,6 +105,9 @@ class Batch:
     mask: "Tensor | None"
     alpha: "Tensor"  # R
     epoch: int  # from 0
+    # R × groups × classes: the share of the training rows of each group and class in the model's
+    # setting
+    shares: "Tensor"
     # R × 1 × 1: α / B, what a row counts for in α times a mean; follows if it is not given
     weight: "Tensor" = None  # type: ignore[assignment]
 
@@ -125,6 +129,10 @@ class Network(Method):
     # name -> (outputs, inputs) of a linear map of something else, without bias
     free: Mapping[str, tuple[str | int, str | int]] = {}
     zeros: tuple[str, ...] = ()  # the free maps that start at zero instead of at random
+    # The free maps that have a loss and an optimiser of their own: before each step of the others
+    # they take `critic_steps` at `critic_learning_rate`, which are the method's knobs, without decay.
+    critics: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()  # what `objective` gives besides the terms, for the curves
     block: int = 4096  # validation rows that the objective sees at a time
     repairs: bool = False  # True: `repair` gives each setting's models features of their own
 
@@ -134,7 +142,10 @@ class Network(Method):
 
     @abstractmethod
     def objective(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
-        """Each term for each model (R). Heads' outputs for groups a setting lacks are −inf."""
+        """Each term, and what is reported, for each model (R).
+
+        Heads' outputs for groups a setting lacks are −inf.
+        """
 
     def gradients(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
         """The gradient of the terms' sum by each of `out`, with an opponent by the heads alone.
@@ -146,7 +157,7 @@ class Network(Method):
         with torch.enable_grad():
             leaves = {name: tensor.detach().requires_grad_() for name, tensor in out.items()}
             terms = self.objective(leaves, batch, knobs)
-            sum(term.sum() for term in terms.values()).backward()  # type: ignore[union-attr]
+            sum(terms[name].sum() for name in self.terms).backward()  # type: ignore[union-attr]
         return {
             name: torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
             for name, leaf in leaves.items()
@@ -154,7 +165,11 @@ class Network(Method):
 
     def watched(self, terms: "dict[str, Tensor]") -> "Tensor":
         """What early stopping watches on the validation rows."""
-        return sum(terms.values())  # type: ignore[return-value]
+        return sum(terms[name] for name in self.terms)  # type: ignore[return-value]
+
+    def criticise(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor]":
+        """The gradient of the critics' losses by each of them; the heads' outputs are given."""
+        raise NotImplementedError
 
     def opponent(self, out: Outputs, batch: Batch, knobs: Any) -> "dict[str, Tensor] | None":
         """The gradient of a second player's loss by each of `out`, if there is a second player."""

@@ -94,6 +94,7 @@ def minimise(X: np.ndarray, y: np.ndarray, A: np.ndarray, c: float) -> Minimum:
 
 class FCFC(Solver):
     random = False
+    strength = "covariance"
     finding = (
         "The paper's row is a classifier that says yes to everyone. Its F1 scores come out, to "
         "the digit, when the labels are left in {0, 1} instead of {−1, +1}: a negative then costs "

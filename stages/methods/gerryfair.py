@@ -91,6 +91,7 @@ def costs(negative: np.ndarray, penalty: np.ndarray) -> np.ndarray:
 
 class GerryFair(Solver):
     random = False
+    strength = "gamma"
     finding = (
         "Nearly all of the paper's row is plain linear regression: either no group's violation "
         "reaches γ, or the rounds for a group and those against it outvote each other, which "

@@ -131,6 +131,7 @@ def loss(parameters: np.ndarray, rows: Rows, point: Point) -> tuple[float, np.nd
 
 class LFR(Solver):
     random = True
+    strength = "parity"
     finding = (
         "The paper's constant rows are AIF360's defaults (K = 5, A_z = 50), which collapse; with "
         "exact gradients too, on Adult from every start and on COMPAS from most. A choice from the "
