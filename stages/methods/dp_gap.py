@@ -1,0 +1,62 @@
+"""Parity gap: the demographic-parity gap itself as a penalty. J = T + α F
+
+The direct way to statistical parity, for two groups a baseline of Han, Chi, Chen, Wang, Zhao, Zou
+and Hu, "FFB: A Fair Fairness Benchmark for In-Processing Group Fairness Methods", ICLR 2024
+(DiffDP). With μ_g = E[p | g] the mean probability of class 1 in group g,
+
+    F = average over pairs of groups of (μ_g − μ_h)²,
+
+the paper's imparity with probabilities in place of decisions, squared. Every pair counts the same,
+as in the metric; weighted by how common the groups are it would be much like GDP.
+
+The rows of a minibatch give the estimate. Its plain gap (m_g − m_h)², or |m_g − m_h|, of means over
+n_g and n_h rows is too large by the noise of these means, about var(p | g) / n_g, and that is what
+training then reduces in a small group: all its probabilities become the same, below 1/2, and no
+member is selected. So a mean's square is taken over pairs of different rows, which makes F unbiased
+(and now and then slightly negative),
+
+    F = 1 / (k (k − 1)) Σ_{g ≠ h} (A_g + A_h − 2 m_g m_h),      A_g = mean of pᵢ pⱼ over i ≠ j in g,
+
+with k the number of groups that have two rows or more here; 0 if fewer than two have. On validation
+rows (gender & marital status of Dutch Census, gender & race of Adult; minibatches of 2048 and 128)
+larger α lowers the imparity of this F as it should; with |m_g − m_h| that of Dutch Census went up,
+from 0.13 at α = 0.3 to 0.16 at α = 3.
+"""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from stages.methods import Batch, Penalised, add_at
+from stages.params import Strict
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Knobs(Strict):
+    learning_rate: float = Field(gt=0)
+
+
+class ParityGap(Penalised):
+    def penalty(self, p: "Tensor", batch: Batch, knobs: Knobs) -> "tuple[Tensor, Tensor]":
+        """∂F/∂pᵢ = 4 / (k n_g) (mean of p over g's other rows − mean of m_h over the other groups).
+
+        g is the group of row i.
+        """
+        group = batch.s[:, 0]
+        n = add_at(p.new_zeros(len(p), batch.groups), group, 1)
+        sums, squares = (n.new_zeros(n.shape).scatter_add_(1, group, part) for part in (p, p * p))
+        counted = n > 1
+        counted &= counted.sum(1, keepdim=True) > 1
+        k = counted.sum(1, keepdim=True, dtype=p.dtype).clamp(min=2)
+        n = n.clamp(min=2)  # groups with fewer do not count
+        m, A = sums / n * counted, (sums * sums - squares) / (n * (n - 1))
+        others = (m.sum(1, keepdim=True) - m) / (k - 1)  # the mean of m_h over h ≠ g
+        weight = 2 / k * counted
+        F = (weight * (A - m * others)).sum(1)
+        by_p = (sums.gather(1, group) - p) / (n - 1).gather(1, group) - others.gather(1, group)
+        return F, by_p * (2 * weight / n).gather(1, group)
+
+
+METHOD = ParityGap()
