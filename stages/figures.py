@@ -46,8 +46,12 @@ LOOKS = {
     "gerryfair": ("#888844", "X"),
     "gdp": ("#7b2be0", "p"),
     "infofair": (RED, "*"),
+    "dp_gap": ("#3c1e69", "<"),
+    "plugin_mi": ("#5a0f00", ">"),
+    "reweighing": ("#e1b4b4", "d"),
+    "expgrad": ("#2d4b4b", "h"),
 }
-SPARE_LOOKS = [("#5f6b6d", "<"), ("#117733", ">"), ("#332288", "d"), ("#aa4499", "h")]
+SPARE_LOOKS = [("#5f6b6d", "H"), ("#117733", "8"), ("#332288", "1"), ("#aa4499", "2")]
 SIZES = {"*": 6.3, "s": 3.3, "D": 3.0}  # points; any other shape: 3.8
 
 
@@ -76,7 +80,7 @@ def png(figure: Figure) -> bytes:
 
 
 def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """A colour and a shape for each method; those that the paper does not have get spare ones."""
+    """A colour and a shape for each method; those that LOOKS does not have get spare ones."""
     methods = list(methods)
     others = [method for method in methods if method not in LOOKS]
     spare = {m: SPARE_LOOKS[i % len(SPARE_LOOKS)] for i, m in enumerate(others)}

@@ -19,7 +19,8 @@ import pandas as pd
 from stages import files
 from stages.processed import INTERSECTION
 
-# Names as the paper prints them, in its order; anything else is called what its file is called.
+# Names as the paper prints them, in its order; what is neither here nor in MORE_METHODS is called
+# what its file is called.
 METHODS = {
     "vanilla": "Vanilla",
     "lfr": "LFR",
@@ -30,6 +31,12 @@ METHODS = {
     "gerryfair": "GerryFair",
     "gdp": "GDP",
     "infofair": "InfoFair",
+}
+MORE_METHODS = {  # that the paper does not have
+    "dp_gap": "Parity gap",
+    "plugin_mi": "Plug-in MI",
+    "reweighing": "Reweighing",
+    "expgrad": "Exp. gradient",
 }
 VARIANTS = {"infofair": "T+S+D", "infofair_ts": "T+S", "infofair_td": "T+D"}  # the ablation's
 DATASETS = {"compas": "COMPAS", "adult": "Adult Income", "dutch": "Dutch Census"}
@@ -70,7 +77,7 @@ def dataset_name(dataset: str) -> str:
 
 
 def method_name(method: str) -> str:
-    return METHODS.get(method, method)
+    return (METHODS | MORE_METHODS).get(method, method)
 
 
 def setting_name(setting: str, settings: Iterable[str]) -> str:

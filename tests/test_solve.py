@@ -2,7 +2,9 @@
 
 import dataclasses
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 import pandas as pd
@@ -195,6 +197,13 @@ def test_handled_settings_are_those_of_as_many_groups_as_the_method_is_defined_f
     assert predictions.handled(methods.load("gdp"), data) == list(SETTINGS)
     assert predictions.handled(methods.load("mindiff"), data) == ["gender"]
     assert predictions.handled(LFR, processed(races=2)) == ["gender", "race"]
+
+
+def test_a_strength_is_one_of_the_methods_knobs() -> None:
+    modules = [import_module(f"stages.methods.{m.name}") for m in iter_modules(methods.__path__)]
+    solvers = [module for module in modules if isinstance(module.METHOD, Solver)]
+    assert len(solvers) == 4
+    assert all(module.METHOD.strength in module.Knobs.model_fields for module in solvers)
 
 
 # -- what train and solve share -----------------------------------------------------------------

@@ -1,0 +1,177 @@
+"""Exponentiated gradient against fairlearn's own predictions, scikit-learn and its guarantee."""
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from fairlearn.metrics import demographic_parity_difference
+from fairlearn.reductions import DemographicParity, ExponentiatedGradient
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.errors import Pandas4Warning
+from sklearn.linear_model import LogisticRegression
+
+from stages.methods import Task
+from stages.methods.expgrad import METHOD, Knobs, Mixture, learner
+from stages.metrics import selection_rates
+from stages.processed import Processed
+from stages.solve import task_of
+from tests.simulated import processed
+
+FREE = 1.0  # a bound that binds nobody
+SETTINGS = ["gender", "race", "intersection"]
+
+
+def knobs(difference: float, rounds: int = 30) -> Knobs:
+    return Knobs(difference=difference, rounds=rounds)
+
+
+def simulated(setting: str = "gender", rows: int = 700) -> Task:
+    return task_of(processed(rows), setting)
+
+
+def mean_of_draws(task: Task, part: str, difference: float, draws: int = 400) -> np.ndarray:
+    """The share of draws in which each row is 1: one fit, on many copies of every row."""
+    fit = METHOD.fit(task, 0, knobs(difference))
+    copies = np.tile(task.X[part], (draws, 1))
+    return fit.predict(copies).reshape(draws, -1).mean(0)
+
+
+# -- the learner --------------------------------------------------------------------------------
+
+
+def test_the_learner_is_scikit_learns() -> None:
+    task, rng = simulated(), np.random.default_rng(0)
+    X, y, w = task.X["train"], task.y["train"], rng.random(len(task.y["train"]))
+    ours = learner().fit(X, y, sample_weight=w)
+    theirs = LogisticRegression(solver="lbfgs", tol=1e-9, max_iter=10_000).fit(X, y, w)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_without_a_bound_it_is_logistic_regression(setting: str) -> None:
+    task = simulated(setting)
+    X, y = task.X["train"], task.y["train"]
+    plain = LogisticRegression(solver="newton-cholesky").fit(X, y).predict(X)
+    first = METHOD.fit(task, 0, knobs(FREE, rounds=1))
+    np.testing.assert_array_equal(first.predict(X), plain)
+    # later rounds have other multipliers, and may by chance find one with fewer errors
+    fit = METHOD.fit(task, 0, knobs(FREE))
+    assert fit.log[0]["error"] <= (plain != y).mean()
+    assert (fit.predict(X) == plain).mean() > 0.97
+
+
+# -- the constraint -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("difference", [0.005, 0.02, 0.1])
+def test_the_draws_meet_the_bound(setting: str, difference: float) -> None:
+    task = simulated(setting)
+    y, s, draws = task.y["train"], task.s["train"], 400
+    fit = METHOD.fit(task, 0, knobs(difference))
+    assert fit.log[0]["difference"] <= difference + 0.002
+    # Two groups that differ from all by ε each differ by 2 ε. A group here has 90 rows at least, of
+    # which 400 draws each give a rate to within 0.5 / √36000 = 0.003.
+    drawn = fit.predict(np.tile(task.X["train"], (draws, 1)))
+    groups = np.tile(s, draws)
+    found = demographic_parity_difference(np.tile(y, draws), drawn, sensitive_features=groups)
+    assert found <= 2 * difference + 0.015
+
+
+def test_a_looser_bound_costs_less() -> None:
+    task = simulated("intersection")
+    errors = [METHOD.fit(task, 0, knobs(d)).log[0]["error"] for d in (0.0, 0.02, 0.05, 0.1, FREE)]
+    assert all(after < before + 0.01 for before, after in pairwise(errors))
+    assert errors[-1] < errors[0] - 0.05
+
+
+def test_features_that_tell_the_group_and_nothing_else_are_of_no_use_under_the_bound() -> None:
+    # the best answer is then the more common class for all
+    task = simulated("race")
+    own = {part: np.eye(3)[s] for part, s in task.s.items()}
+    fit = METHOD.fit(dataclasses.replace(task, X=own), 0, knobs(0.0))
+    common = max(task.y["train"].mean(), 1 - task.y["train"].mean())
+    assert fit.log[0]["error"] >= 1 - common - 0.002
+    assert fit.log[0]["difference"] <= 0.002
+
+
+def test_groups_without_training_rows_give_no_constraint() -> None:
+    task = simulated("race")
+    renamed = dataclasses.replace(task, s={part: 2 * s + 1 for part, s in task.s.items()}, groups=7)
+    one, other = (METHOD.fit(t, 0, knobs(0.02)) for t in (task, renamed))
+    assert one.log == other.log
+    np.testing.assert_array_equal(one.predict(task.X["test"]), other.predict(task.X["test"]))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 5), st.sampled_from([0.0, 0.01, 0.3]))
+@settings(max_examples=15, deadline=None)
+def test_any_data_give_decisions(seed: int, groups: int, difference: float) -> None:
+    # few rows: separable classes, a single class, groups of one row or none
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(4, 40))
+    X = {"train": rng.random((rows, int(rng.integers(1, 6)))).round(1)}
+    y, s = {"train": rng.integers(0, 2, rows)}, {"train": rng.integers(0, groups, rows)}
+    fit = METHOD.fit(Task(X, y, s, groups, {}), seed, knobs(difference, rounds=6))
+    assert set(fit.predict(X["train"])) <= {0.0, 1.0}
+
+
+# -- the draws ----------------------------------------------------------------------------------
+
+
+def test_the_mixture_is_fairlearns() -> None:
+    task = simulated("intersection")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Pandas4Warning)
+        theirs = ExponentiatedGradient(
+            LogisticRegression(solver="newton-cholesky"),
+            DemographicParity(difference_bound=0.02),
+            max_iter=30,
+        )
+        theirs.fit(task.X["train"], task.y["train"], sensitive_features=task.s["train"])
+    expected = theirs._pmf_predict(task.X["test"])[:, 1]
+    np.testing.assert_allclose(Mixture(theirs).probability(task.X["test"]), expected, atol=1e-12)
+    assert len(np.unique(expected.round(6))) > 2  # a mixture indeed
+    # 400 draws: a standard deviation of 0.025 at most
+    drawn = mean_of_draws(task, "test", 0.02)
+    np.testing.assert_allclose(drawn, expected, atol=0.125)
+    assert drawn.mean() == pytest.approx(expected.mean(), abs=0.01)
+
+
+def test_a_seed_decides_the_draws_and_nothing_else() -> None:
+    task = simulated("intersection")
+    one, again, other = (METHOD.fit(task, seed, knobs(0.02)) for seed in (0, 0, 1))
+    X = task.X["test"]
+    assert one.log == again.log == other.log
+    np.testing.assert_array_equal(one.predict(X), again.predict(X))
+    np.testing.assert_array_equal(one.predict(X), one.predict(X))
+    assert (one.predict(X) != other.predict(X)).any()
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_fit_says_what_it_did(setting: str) -> None:
+    task = simulated(setting)
+    (row,) = METHOD.fit(task, 0, knobs(0.02)).log
+    assert list(row) == ["rounds", "classifiers", "duality_gap", "error", "difference"]
+    drawn = mean_of_draws(task, "train", 0.02)
+    assert row["error"] == pytest.approx(np.abs(drawn - task.y["train"]).mean(), abs=0.005)
+    rates = selection_rates(drawn, task.s["train"], task.groups)
+    assert row["difference"] == pytest.approx(np.abs(rates - drawn.mean()).max(), abs=0.01)
+    assert METHOD.fit(task, 0, knobs(0.02, rounds=3)).log[0]["rounds"] == 3
+
+
+# -- the real data ------------------------------------------------------------------------------
+
+
+@pytest.mark.real
+def test_the_real_data_give_the_known_figures(real_data: Callable[[str], Processed]) -> None:
+    task = task_of(real_data("adult"), "gender")
+    fit = METHOD.fit(task, 0, knobs(0.01))
+    predicted = fit.predict(task.X["test"])
+    assert (predicted == task.y["test"]).mean() == pytest.approx(0.825, abs=0.005)
+    rates = selection_rates(predicted, task.s["test"], 2)
+    assert np.ptp(rates) / 3 == pytest.approx(0.007, abs=0.005)  # imparity as released
