@@ -51,7 +51,7 @@ LOOKS = {
     "reweighing": ("#e1b4b4", "d"),
     "expgrad": ("#2d4b4b", "h"),
 }
-SPARE_LOOKS = [("#5f6b6d", "H"), ("#117733", "8"), ("#332288", "1"), ("#aa4499", "2")]
+SPARE_LOOKS = [("#5f6b6d", "H"), ("#117733", "8"), ("#332288", "H"), ("#aa4499", "8")]
 SIZES = {"*": 6.3, "s": 3.3, "D": 3.0}  # points; any other shape: 3.8
 
 

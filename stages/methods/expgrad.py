@@ -8,11 +8,10 @@ ICML 2018, by fairlearn. Over distributions Q on classifiers h,
 
 That is a game for a saddle point: one player answers multipliers λ of the constraints with the h
 that does best under them, the other raises by exponentiated gradient the λ of what is violated.
-Such an h is a weighted classification problem. Its learner here is logistic regression with
-scikit-learn's usual L2 term: the hyperparameter-free choice that always has a minimum. fairlearn
-also mixes the classifiers found so far anew in each round, by a linear programme, and stops when
-the duality gap is below the statistical error of Pr[h(x) ≠ y]. Groups without training rows have no
-constraint.
+To find such an h is a weighted classification problem; it is left to logistic regression, with
+scikit-learn's default L2 term, so that there is a minimum. fairlearn also mixes the classifiers
+found so far anew in each round, by a linear programme, and stops when the duality gap is below the
+statistical error of Pr[h(x) ≠ y]. Groups without training rows have no constraint.
 
 A prediction is a draw, 0 or 1, from the mixture, row by row, because the constraints are those of
 draws. What their majority says, Q(x) > 1/2, would not vary from seed to seed and is more often
