@@ -55,15 +55,26 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def work(method: Solver, task: Task, shared: Any, seed: int, point: Any) -> Fitted:
+def work(method: Solver, task: Task, shared: Any, seeds: list[int], point: Any) -> list[Fitted]:
+    """The models of these seeds: one, or several of a method that draws from one fit."""
     # Once a large block was freed, glibc keeps what is freed later instead of returning it to the
     # system and faulting it in again for the next array: half the time of a fit.
     np.empty(2**24, np.uint8)
     with one_thread():
-        fit = method.fit(shared, seed, point)
+        fit = method.fit(shared, seeds[0], point)
         probabilities = {part: fit.predict(task.X[part]) for part in predictions.PARTS}
     score = method.score(probabilities["validation"], task.y["validation"], task.s["validation"])
-    return Fitted(probabilities, fit.log, score)
+    if not method.draws:
+        return [Fitted(probabilities, fit.log, score)]
+    return [Fitted(drawn(probabilities, seed), fit.log, score) for seed in seeds]
+
+
+def drawn(probabilities: dict[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+    """0 or 1 for every row."""
+    return {
+        part: (np.random.default_rng(seed).random(len(p)) < p).astype(float)
+        for part, p in probabilities.items()
+    }
 
 
 def solve_all(
@@ -73,17 +84,21 @@ def solve_all(
     tasks = {setting: task_of(data, setting) for setting in predictions.handled(method, data)}
     with one_thread():
         shared = {setting: method.prepare(task) for setting, task in tasks.items()}
-    keys = [(setting, seed) for setting in tasks for seed in seeds]
-    asked = [(setting, seed, point) for setting, seed in keys for point in grid]
-    fitted = workers.run(
+    together = [seeds] if method.draws else [[seed] for seed in seeds]
+    asked = [(setting, of, point) for setting in tasks for of in together for point in grid]
+    found = workers.run(
         work,
-        [(method, tasks[setting], shared[setting], seed, point) for setting, seed, point in asked],
-        names=[f"{setting}, seed {seed}, {point}" for setting, seed, point in asked],
+        [(method, tasks[setting], shared[setting], of, point) for setting, of, point in asked],
+        names=[f"{setting}, seed {of[0]}, {point}" for setting, of, point in asked],
         title=title,
         unit="fit",
         shared=[*tasks.values(), *shared.values()],
     )
-    return {key: fitted[i * len(grid) : (i + 1) * len(grid)] for i, key in enumerate(keys)}
+    fitted: dict[tuple[str, int], list[Fitted]] = {}
+    for (setting, of, _), models in zip(asked, found, strict=True):
+        for seed, model in zip(of, models, strict=True):
+            fitted.setdefault((setting, seed), []).append(model)
+    return fitted
 
 
 def main(dataset: str, method: str) -> None:

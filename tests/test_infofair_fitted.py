@@ -39,9 +39,9 @@ def maps(groups: int, models: int, seed: int) -> dict[str, Tensor]:
 
 def network(name: str, z: Tensor, out: dict[str, Tensor]) -> Tensor:
     """A critic, written down again: rows × groups of one model, from its z."""
-    entry, entry_bias, exit, exit_bias = (out[f"{name}_{part}"] for part in PARTS)
-    hidden = torch.relu(F.linear(z[:, None], entry, entry_bias[:, 0]))
-    return F.linear(hidden, exit, exit_bias[:, 0])
+    entry, entry_bias, exit, slope, bias = (out[f"{name}_{part}"] for part in PARTS)
+    hidden = torch.tanh(F.linear(z[:, None], entry, entry_bias[:, 0]))
+    return F.linear(hidden, exit) + F.linear(z[:, None], slope, bias[:, 0])
 
 
 def outcome(logits: Tensor, knobs: Knobs) -> Tensor:
@@ -132,7 +132,7 @@ def test_the_critics_follow_autograd_of_their_own_losses(seed: int, mask: bool) 
 
 
 def test_the_mean_over_drawn_pairs_is_what_many_draws_tend_to() -> None:
-    out, batch = example(5)
+    out, _ = example(5)
     z = outcome(out["target"][0], KNOBS)
     own = of_model(out, 0)
     q, f = network("g", z, own).softmax(1), network("f", z, own)
@@ -148,7 +148,7 @@ def test_the_mean_over_drawn_pairs_is_what_many_draws_tend_to() -> None:
 def test_the_estimate_is_the_mutual_information_of_a_known_joint_distribution() -> None:
     """Two values of z and three groups: I(z; s) in closed form, the critics fitted by Adam."""
     joint = torch.tensor([[0.30, 0.15, 0.05], [0.05, 0.15, 0.30]], dtype=torch.float64)
-    counts = (joint * 2000).round().long()
+    counts = (joint * 200).round().long()
     z, s = (column.repeat_interleave(counts.flatten()) for column in _cells(2, 3))
     expected = (joint * (joint / (joint.sum(1, keepdim=True) * joint.sum(0))).log2()).sum()
     odds = torch.where(z == 0, -1.0, 1.0).double()
@@ -156,16 +156,16 @@ def test_the_estimate_is_the_mutual_information_of_a_known_joint_distribution() 
     batch = minibatch(0, 3, rows=len(s), models=1)[1]
     batch.s = s[None, None]
     batch.shares = joint.T.sum(1).view(1, 3, 1).expand(1, 3, 2) / 2
-    for start, tolerance in ((0, 2e-3), (300, 2e-3)):  # also from a decoder that is held back
+    for last in (300, 5):  # when g stops: whatever q is, the ratio makes up for it (lemma 3)
         out = {"target": target} | maps(3, 1, 1)
         for name in METHOD.zeros:
             out[name].zero_()
-        for step in range(1500):
+        for step in range(300):
             for name, gradient in METHOD.criticise(out, batch, KNOBS).items():
-                if not (start and name.startswith("g") and step > 30):
-                    out[name] -= 0.3 * gradient
+                if step < last or not name.startswith("g"):
+                    out[name] -= gradient
         bits = METHOD.objective(out, batch, KNOBS)["bits"]
-        assert float(bits) == pytest.approx(float(expected), abs=tolerance)
+        assert float(bits) == pytest.approx(float(expected), abs=4e-3)
 
 
 def _cells(first: int, second: int) -> tuple[Tensor, Tensor]:

@@ -70,6 +70,8 @@ class Fit:
 class Solver(Method):
     uses_alpha = False
     random: bool  # False: nothing is drawn, so one fit, recorded as seed 0, stands for all seeds
+    # True: the fit is the same for all seeds, which draw each row's decision with its probability
+    draws: bool = False
     strength: str = ""  # the knob that the fronts vary, if there is one
 
     def grid(self, knobs: Any) -> list[Any]:
@@ -129,8 +131,8 @@ class Network(Method):
     # name -> (outputs, inputs) of a linear map of something else, without bias
     free: Mapping[str, tuple[str | int, str | int]] = {}
     zeros: tuple[str, ...] = ()  # the free maps that start at zero instead of at random
-    # The free maps that have a loss and an optimiser of their own: before each step of the others
-    # they take `critic_steps` at `critic_learning_rate`, which are the method's knobs, without decay.
+    # The free maps that have a loss and an optimiser of their own. Before each step of the others
+    # they take `critic_steps` at `critic_learning_rate` (the method's knobs), without decay.
     critics: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()  # what `objective` gives besides the terms, for the curves
     block: int = 4096  # validation rows that the objective sees at a time

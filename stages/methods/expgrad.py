@@ -70,6 +70,7 @@ class Mixture:
 
 class ExpGrad(Solver):
     random = True
+    draws = True
     strength = "difference"
 
     def fit(self, task: Task, seed: int, knobs: Knobs) -> Fit:
@@ -84,11 +85,6 @@ class ExpGrad(Solver):
             simplefilter("ignore", Pandas4Warning)
             fitted.fit(X, y, sensitive_features=s)
         mixture = Mixture(fitted)
-
-        def predict(rows: np.ndarray) -> np.ndarray:
-            drawn = np.random.default_rng(seed).random(len(rows))
-            return (drawn < mixture.probability(rows)).astype(float)
-
         Q = mixture.probability(X)
         row = {
             "rounds": fitted.last_iter_ + 1,
@@ -97,7 +93,7 @@ class ExpGrad(Solver):
             "error": float(np.abs(Q - y).mean()),
             "difference": float(max(abs(Q[s == g].mean() - Q.mean()) for g in np.unique(s))),
         }
-        return Fit(predict, [row])
+        return Fit(mixture.probability, [row])
 
 
 METHOD = ExpGrad()

@@ -18,12 +18,11 @@ and the feature extractor and target predictor alone minimise, with both of them
 What differs from the released form, and why:
 
 - z is what is to be fair: the prediction, as tanh(κ o / 2) with o its log-odds and κ the
-  `sharpness`. Parity is a statement about decisions (the paper's lemma 1), and I(ŷ; s) ≤ I(z; s) for
-  the extractor's 32 outputs, so that to minimise the latter gives up more than parity asks. The
-  larger κ, the more z is the decision itself.
-- f and g are networks of one hidden layer with an output for every group: z and s interact. As
-  w₁ᵀz + w₂ᵀs, the log ratio could not tell a group for which z is high from one for which it is
-  low.
+  `sharpness`. Parity is a statement about decisions (the paper's lemma 1). The extractor's outputs
+  tell at least as much of s as the prediction does, so that to take it from them all gives up more
+  than parity asks. The larger κ, the more z is the decision itself.
+- f and g have a hidden layer and an output for every group: z and s interact. As w₁ᵀz + w₂ᵀs, the
+  log ratio could not tell a group for which z is high from one for which it is low.
 - The loss of f takes the mean over s̃ instead of a draw: E[softplus(−f(z)ₛ) + Σ q(s̃|z)
   softplus(f(z)ₛ̃)]. It is what the mean of many draws tends to, and needs no noise.
 - f and g are ahead of what they criticise: they take `critic_steps` at their own learning rate
@@ -56,7 +55,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 UNITS = 16  # of each critic's hidden layer
-PARTS = ("in", "in_bias", "out", "out_bias")
+# name -> (outputs, inputs) of a critic's parts
+SHAPES = {
+    "in": (UNITS, 1), "in_bias": (UNITS, 1), "out": (GROUPS, UNITS), "slope": (GROUPS, 1),
+    "bias": (GROUPS, 1),
+}  # fmt: skip
+PARTS = tuple(SHAPES)
 
 
 class Knobs(Strict):
@@ -68,7 +72,10 @@ class Knobs(Strict):
 
 
 class Critic(NamedTuple):
-    """A network of one hidden layer from z, R × 1 × B, to a number for every group."""
+    """From z, R × 1 × B, to a number for every group: slope z + bias + out tanh(in z + in_bias).
+
+    The slope keeps it alive: a hidden layer of ReLUs alone may die, and then nobody criticises.
+    """
 
     name: str
     hidden: "Tensor"  # R × units × B, its hidden layer's output
@@ -76,22 +83,23 @@ class Critic(NamedTuple):
 
     @classmethod
     def of(cls, name: str, z: "Tensor", out: Outputs) -> "Critic":
-        entry, entry_bias, exit, exit_bias = (out[f"{name}_{part}"] for part in PARTS)
-        hidden = (entry * z).add_(entry_bias).relu_()
-        return cls(name, hidden, exit.bmm(hidden).add_(exit_bias))
+        entry, entry_bias, exit, slope, bias = (out[f"{name}_{part}"] for part in PARTS)
+        hidden = (entry * z).add_(entry_bias).tanh_()
+        return cls(name, hidden, exit.bmm(hidden).addcmul_(slope, z).add_(bias))
 
     def into_hidden(self, by_groups: "Tensor", out: Outputs) -> "Tensor":
-        """From the gradient by `groups` to that by the hidden layer before its ReLU."""
+        """From the gradient by `groups` to that by the hidden layer before its tanh."""
         by_hidden = out[f"{self.name}_out"].transpose(1, 2).bmm(by_groups)
-        return by_hidden.mul_(self.hidden > 0)
+        return by_hidden.addcmul_(by_hidden * self.hidden, self.hidden, value=-1)
 
     def gradients(self, z: "Tensor", by_groups: "Tensor", out: Outputs) -> "dict[str, Tensor]":
-        """By the network's own parameters."""
+        """By its own parameters."""
         by_hidden = self.into_hidden(by_groups, out)
         found = (
             (by_hidden * z).sum(2, keepdim=True),
             by_hidden.sum(2, keepdim=True),
             by_groups.bmm(self.hidden.transpose(1, 2)),
+            (by_groups * z).sum(2, keepdim=True),
             by_groups.sum(2, keepdim=True),
         )
         return {f"{self.name}_{part}": g for part, g in zip(PARTS, found, strict=True)}
@@ -99,22 +107,18 @@ class Critic(NamedTuple):
     def by_input(self, by_groups: "Tensor", out: Outputs) -> "Tensor":
         """By z, R × 1 × B."""
         by_hidden = self.into_hidden(by_groups, out)
-        return out[f"{self.name}_in"].transpose(1, 2).bmm(by_hidden)
+        entry, slope = (out[f"{self.name}_{part}"].transpose(1, 2) for part in ("in", "slope"))
+        return entry.bmm(by_hidden).add_(slope.bmm(by_groups))
 
 
 class Fitted(Classifier):
     uses_alpha = True
     terms = ("T", "S", "D")
     reports = ("bits",)
-    free = {
-        f"{critic}_{part}": shape
-        for critic in ("g", "f")
-        for part, shape in zip(
-            PARTS, ((UNITS, 1), (UNITS, 1), (GROUPS, UNITS), (GROUPS, 1)), strict=True
-        )
-    }
+    free = {f"{name}_{part}": shape for name in "gf" for part, shape in SHAPES.items()}
     critics = tuple(free)
-    zeros = ("g_out_bias", "f_out", "f_out_bias")  # f: at first all pairs are equally likely
+    # at first no z tells anything of s, and true pairs are as likely as drawn ones
+    zeros = tuple(f"{name}_{part}" for name in "gf" for part in ("out", "slope", "bias"))
 
     def outcome(self, out: Outputs, knobs: Knobs) -> "Tensor":
         """z, R × 1 × B."""
