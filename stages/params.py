@@ -85,7 +85,7 @@ class Training(Strict):
 
 
 class DatasetKnobs(Strict):
-    hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [32]
     drop_leaking_columns: bool = False
 
 
@@ -122,11 +122,10 @@ class Params(Strict):
 def _with_sections(asked: set[str]) -> type[Params]:
     """Params plus one section per dataset and per method that has knobs (`Knobs` in its file).
 
-    The section of a name in `asked` is required; a section of one that is not run is optional.
+    The section of a method in `asked` is required; that of one that is not run is optional, and so
+    are those of datasets, whose knobs have defaults.
     """
-    sections: dict[str, Any] = {
-        module.name: DatasetKnobs for module in iter_modules(datasets.__path__)
-    }
+    sections: dict[str, Any] = {}
     for module in iter_modules(methods.__path__):
         knobs = getattr(import_module(f"stages.methods.{module.name}"), "Knobs", None)
         if knobs is not None:
@@ -135,6 +134,13 @@ def _with_sections(asked: set[str]) -> type[Params]:
         name: (knobs, ...) if name in asked else (knobs | None, None)
         for name, knobs in sections.items()
     }
+    for module in iter_modules(datasets.__path__):
+        if module.name in fields or module.name in Params.model_fields:
+            raise Problem(
+                f"stages/datasets/{module.name}.py: {module.name!r} is already a key of {PATH}; "
+                "expected another name"
+            )
+        fields[module.name] = (DatasetKnobs, DatasetKnobs())
     return create_model("Params", __base__=Params, **fields)
 
 
@@ -152,7 +158,7 @@ def check(content: object) -> Params:
     if not isinstance(content, dict):
         raise Problem(f"{PATH}: found {_shown(content)}; expected keys such as `alpha: 0.1`")
     named = content.get("methods")
-    asked = _names(content.get("datasets")) | _names(named)
+    asked = _names(named)
     if isinstance(named, dict) and _names(named.get("ablations")):
         asked.add("infofair")  # whose knobs the ablations use
     model = _with_sections(asked)

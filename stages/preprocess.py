@@ -5,6 +5,7 @@ split, and the names.
 """
 
 import itertools
+import math
 import sys
 from pathlib import Path
 
@@ -18,9 +19,11 @@ from stages.params import DatasetKnobs, Params, RandomSplit, load
 from stages.processed import INTERSECTION, Processed
 from stages.tabular import source as source_column
 
+MOST_GROUPS = np.iinfo(np.int16).max
+
 
 def features(frame: pd.DataFrame, dataset: Dataset, params: Params, knobs: DatasetKnobs) -> dict:
-    """The integer features, in the authors' order, without the columns params.yaml leaves out."""
+    """The features to be scaled, in their order, without the columns params.yaml leaves out."""
     if knobs.drop_leaking_columns and not dataset.leaking:
         raise Problem("params.yaml: drop_leaking_columns is true, but no column is known to leak")
     dropped = set(dataset.leaking) if knobs.drop_leaking_columns else set()
@@ -30,10 +33,10 @@ def features(frame: pd.DataFrame, dataset: Dataset, params: Params, knobs: Datas
     return {name: x for name, x in encoded.items() if source_column(name) not in dropped}
 
 
-def scaled(integers: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
+def scaled(numbers: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
     """Each column divided by its largest |value| over these rows (a column of zeros by 1)."""
-    largest = np.abs(integers[rows]).max(axis=0)
-    return (integers / np.where(largest == 0, 1, largest)).astype(np.float32)
+    largest = np.abs(numbers[rows]).max(axis=0)
+    return (numbers / np.where(largest == 0, 1, largest)).astype(np.float32)
 
 
 def groups(
@@ -45,11 +48,26 @@ def groups(
     """
     numbers, names = {}, {}
     for setting, attribute in sensitive.items():
+        column = frame[attribute.column]
+        if attribute.cuts:
+            column = pd.Series(np.searchsorted(attribute.cuts, column, "right"), frame.index)
         order = {value: i for i, value in enumerate(attribute.values)}
-        numbers[setting] = frame[attribute.column].astype(object).map(order).to_numpy(np.int16)
+        number = column.astype(object).map(order)
+        if number.isna().any():
+            value = column[number.isna()].iloc[0]
+            raise Problem(
+                f"sensitive attribute {setting}: {attribute.column} is {value!r} in some row, "
+                f"which has no group; expected one of {list(attribute.values)}"
+            )
+        numbers[setting] = number.to_numpy(np.int16)
         names[setting] = list(attribute.values.values())
     if len(sensitive) > 1:
         sizes = [len(names[setting]) for setting in sensitive]
+        if math.prod(sizes) > MOST_GROUPS:
+            raise Problem(
+                f"sensitive attributes {', '.join(sensitive)}: {math.prod(sizes)} combinations of "
+                f"their values; expected {MOST_GROUPS} at most"
+            )
         parts = [numbers[setting].astype(int) for setting in sensitive]
         joint = np.ravel_multi_index(parts, sizes).astype(np.int16)
         combined = [" & ".join(n) for n in itertools.product(*(names[s] for s in sensitive))]

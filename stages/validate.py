@@ -1,4 +1,4 @@
-"""Check the raw files of one dataset against its schema, apply the paper's filters, type the rows.
+"""Check the raw files of one dataset against its schema, apply its filters, type the rows.
 
 Writes data/validated/<dataset>.parquet, without anything that identifies a person, and
 results/validation/<dataset>.json: failures by column and rule, the rows each filter removed, which
@@ -24,7 +24,9 @@ PLAIN = {  # pandera's names for the terminal
     "column_in_schema": "unknown column",
     "column_in_dataframe": "missing column",
     "coerce_dtype('int64')": "not a whole number",
+    "coerce_dtype('float64')": "not a number",
     "field_uniqueness": "repeated value",
+    "not_nullable": "no value",
 }
 SHOWN = 5  # failing rows listed per column and rule
 LEAK = 0.9  # balanced accuracy from which a single column "gives the label away"
@@ -120,7 +122,7 @@ def validate(folder: Path, dataset: Dataset, real: bool) -> tuple[pd.DataFrame |
     kept, report["filters"] = apply_filters(typed, dataset)
     clean = dataset.clean(kept).reset_index(drop=True)
     found = (len(raw), len(clean))
-    if real and found != dataset.rows:
+    if real and dataset.rows and found != dataset.rows:
         raise Problem(f"{folder}: {found} rows before and after filters, expected {dataset.rows}")
     if clean[dataset.label].nunique() < 2:
         raise Problem(f"{folder}: fewer than two classes are left after the filters")
@@ -139,7 +141,8 @@ def describe(report: dict[str, Any]) -> str:
         lines = [f"{report['rows_read']} rows read; these rules fail:"]
         for entry in report["failures"]:
             rows = ", ".join(entry["rows"])
-            value = f", first value {entry['first_value']!r}" if entry["first_value"] else ""
+            value = entry["first_value"]  # none is shown of a column that identifies people
+            value = "" if value is None else f", first value {value!r}"
             more = " …" if entry["count"] > len(entry["rows"]) > 0 else ""
             rule = PLAIN.get(entry["rule"], entry["rule"])
             lines.append(

@@ -1,12 +1,13 @@
 """What each stage's code is: the modules it imports, found in their source."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from stages import check, methods
+from stages import check, files, methods
 from tests.conftest import ROOT, yaml
 
 ALL_STAGES = list(check.STAGES)
@@ -66,6 +67,42 @@ def test_files_that_methods_share_with_another_are_dependencies_too() -> None:
             assert others == {"infofair"}
             assert "stages/methods/infofair.py" in stages["train_ablation"]["deps"]
             assert isinstance(methods.load(path.stem), methods.Network)
+
+
+def test_a_datasets_knobs_are_written_down_whether_params_yaml_sets_them_or_not(
+    workspace: Path,
+) -> None:
+    content = yaml.load(workspace / "params.yaml")
+    del content["dutch"]
+    yaml.dump(content, workspace / "params.yaml")
+    check.main()
+
+    def written(dataset: str) -> dict[str, object]:
+        folder = check.CHECKED / dataset
+        return {path.stem: json.loads(path.read_text()) for path in folder.iterdir()}
+
+    assert written("compas") == content["compas"] | {"own": {}}
+    assert written("dutch") == {"hidden": [32], "drop_leaking_columns": False, "own": {}}
+    yaml.dump(content | {"datasets": ["dutch"]}, workspace / "params.yaml")
+    check.main()
+    assert [path.name for path in check.CHECKED.iterdir()] == ["dutch"]
+
+
+def test_a_changed_file_of_the_users_own_changes_what_its_dataset_depends_on(
+    workspace: Path,
+) -> None:
+    def hashes() -> dict[str, bytes]:
+        check.main()
+        return {path.parent.name: path.read_bytes() for path in check.CHECKED.glob("*/own.json")}
+
+    before = hashes()
+    files.write_text(files.own("adult") / "adult.csv", "one")
+    files.write_text(files.own("other") / "other.csv", "of no dataset that is run")
+    placed = hashes()
+    files.write_text(files.own("adult") / "adult.csv", "two")
+    edited = hashes()
+    assert before["adult"] != placed["adult"] != edited["adult"] != before["adult"]
+    assert all(before[name] == placed[name] == edited[name] for name in ("compas", "dutch"))
 
 
 def test_every_stage_of_the_pipeline_depends_on_its_code() -> None:

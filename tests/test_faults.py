@@ -95,7 +95,7 @@ class Pipeline:
 
     def made(self) -> dict[str, bytes]:
         """Everything that the stages and DVC write, with its content."""
-        folders = ["raw", "validated", "processed", "code"]
+        folders = ["raw", "validated", "processed", "code", "checked"]
         roots = [*(self.folder / "data" / name for name in folders), self.folder / "results"]
         found = [path for root in [*roots, self.folder / "reports"] for path in root.rglob("*")]
         found += [self.folder / "data/params.valid", self.folder / "dvc.lock"]

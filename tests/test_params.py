@@ -93,6 +93,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
             "infofair.halve_temperature_every = 0",
             "equal to 1",
         ),
+        ("compas", None, "compas = None", "valid dictionary"),
         ("compas.hidden", [], "compas.hidden = []", "at least 1"),
         ("compas.hidden", [32, 0], "compas.hidden[1] = 0", "greater than or equal to 1"),
         ("random_split.train", 0, "random_split.train = 0", "greater than 0"),
@@ -130,8 +131,6 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("alpha", REMOVED, "alpha", "is missing"),
         ("training.epochs", REMOVED, "training.epochs", "is missing"),
         ("methods.ablations", REMOVED, "methods.ablations", "is missing"),
-        ("compas.hidden", REMOVED, "compas.hidden", "is missing"),
-        ("compas", REMOVED, "compas", "is missing"),
         ("infofair", REMOVED, "infofair", "is missing"),
         ("vanilla", REMOVED, "vanilla", "is missing"),
     ],
@@ -167,6 +166,22 @@ def test_every_wrong_key_is_listed_on_a_line_of_its_own() -> None:
 )
 def test_a_section_of_what_is_not_run_is_optional(changes: dict[str, Any]) -> None:
     params.check(changed(changes))
+
+
+@pytest.mark.parametrize("removed", ["compas", "compas.hidden"])
+def test_a_dataset_without_knobs_of_its_own_has_the_defaults(removed: str) -> None:
+    knobs = params.check(changed({removed: REMOVED})).knobs("compas")
+    assert (knobs.hidden, knobs.drop_leaking_columns) == ([32], False)
+
+
+@pytest.mark.parametrize("name", ["training", "gdp"])
+def test_a_dataset_may_not_be_called_like_another_key(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"{name}.py").write_text("")
+    monkeypatch.setattr(params.datasets, "__path__", [*params.datasets.__path__, str(tmp_path)])
+    said = f"stages/datasets/{name}.py: '{name}' is already a key of params.yaml"
+    assert said in message(COMMITTED)
 
 
 @pytest.mark.parametrize(

