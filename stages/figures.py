@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -91,17 +92,17 @@ def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def _panels(
-    rows: int, columns: int, height: float, left: float, gaps: tuple[float, float], top: float,
+    heights: list[float], columns: int, left: float, gaps: tuple[float, float], top: float,
     bottom: float,
 ) -> tuple[Figure, list[list[Axes]]]:  # fmt: skip
     """A figure and its grid of axes, all in inches; the gaps are between columns and rows."""
     width = max(COLUMN, COLUMN / 3 * columns)
-    total = top + rows * height + (rows - 1) * gaps[1] + bottom
+    total = top + sum(heights) + (len(heights) - 1) * gaps[1] + bottom
     each = (width - left - 0.06 - (columns - 1) * gaps[0]) / columns
     figure = Figure(figsize=(width, total))
     grid = []
-    for row in range(rows):
-        y = total - top - (row + 1) * height - row * gaps[1]
+    for row, height in enumerate(heights):
+        y = total - top - sum(heights[: row + 1]) - row * gaps[1]
         places = [left + column * (each + gaps[0]) for column in range(columns)]
         grid.append(
             [figure.add_axes((x / width, y / total, each / width, height / total)) for x in places]
@@ -266,31 +267,39 @@ def tradeoff(summary: pd.DataFrame) -> Figure:
     labels = [tables.method_name(method) for method in methods]
     columns = _columns(labels, 5)
     lines = -(-len(labels) // columns)  # of the legend
+    titles = {
+        (name, setting): "\n".join(textwrap.wrap(_short(setting, of), 16))  # over one panel
+        for name, of in settings.items()
+        for setting in of
+    }
+    more = 0.1 * max(title.count("\n") for title in titles.values())
     with styled():
         figure, grid = _panels(
-            len(names), max(map(len, settings.values())), 1.1, left=0.52, gaps=(0.27, 0.33),
-            top=0.17 + 0.12 * len(_warnings(summary)), bottom=0.84 + 0.14 * lines,
+            [1.1] * len(names), max(map(len, settings.values())), left=0.52,
+            gaps=(0.27, 0.33 + more), top=0.17 + more + 0.12 * len(_warnings(summary)),
+            bottom=0.84 + 0.14 * lines,
         )  # fmt: skip
         for row, dataset in zip(grid, names, strict=True):
             of_row = {s: points(summary, dataset, s) for s in settings[dataset]}
             every = [p for own in of_row.values() for p in own]
             for axes, (setting, own) in zip(row, of_row.items(), strict=False):
                 _tradeoff_panel(axes, summary, dataset, setting, own, every, look)
-                axes.set_title(_short(setting, settings[dataset]))
+                axes.set_title(titles[dataset, setting])
             for axes in row[len(of_row) :]:
                 axes.remove()
             row[0].set_ylabel("imparity (lower is better)")
             label = _shifted(row[0], row[0].transAxes, -20, 0)
             row[0].yaxis.set_label_coords(0, 0.5, transform=label)
             _row_title(row[0], dataset, 33)
-        for axes in grid[-1]:
-            axes.set_xlabel("micro F1")
+        for column in zip(*grid, strict=True):
+            shown = [axes for axes in column if axes in figure.axes]
+            shown[-1].set_xlabel("micro F1")
         _warn(figure, summary)
         entries = [
             _key(label, **_marker(look[m], True)) for label, m in zip(labels, methods, strict=True)
         ]
         _legend(figure, entries, 0.54 + 0.14 * lines, columns)
-        _legend(figure, _tradeoff_keys(), 0.53, columns=2)
+        _legend(figure, _tradeoff_keys(summary), 0.53, columns=2)
     return figure
 
 
@@ -306,12 +315,13 @@ def _marker(look: tuple[str, str], ours: bool) -> dict[str, Any]:
     return own | edge | {"markersize": size + 0.9, "markerfacecolor": "none"}
 
 
-def _tradeoff_keys() -> list[Any]:
+def _tradeoff_keys(summary: pd.DataFrame) -> list[Any]:
     both = ("#333333", "o")
     floor = {"facecolor": PALE, "edgecolor": GREY, "linestyle": DOTTED, "linewidth": 0.7}
+    printed = [_key("paper", **_marker(both, False))]
     return [
         _key("ours: mean ± std over seeds", **_marker(both, True) | {"linestyle": "-"}),
-        _key("paper", **_marker(both, False)),
+        *(printed if summary["paper_micro_f1"].notna().any() else []),
         _key("off the scale, with its value", linestyle="", marker="<", markersize=2.2),
         _key("constant predictor", linestyle="", marker=r"$\dagger$", markersize=3.6),
         _key("Vanilla's imparity", color="black", linestyle=DASHED, linewidth=0.6),
@@ -466,10 +476,17 @@ def ablation(summary: pd.DataFrame) -> Figure:
     """Bars for T+S+D, T+S and T+D: means over seeds, drawn from vanilla's; higher is better."""
     names = [str(dataset) for dataset in dict.fromkeys(summary["dataset"])]
     settings = {name: tables.settings(summary, name) for name in names}
+    labels = {
+        name: [_label(_short(setting, of)) for setting in of] for name, of in settings.items()
+    }
+    heights = [  # of each setting, 0.32 or what its label needs
+        len(of) * max(0.32, *(0.11 * (label.count("\n") + 1) for label in of))
+        for of in labels.values()
+    ]
     with styled():
         figure, grid = _panels(
-            len(names), len(ABLATED), 0.32 * max(map(len, settings.values())), left=0.72,
-            gaps=(0.15, 0.29), top=0.2 + 0.12 * len(_warnings(summary)), bottom=0.52,
+            heights, len(ABLATED), left=0.72, gaps=(0.15, 0.29),
+            top=0.2 + 0.12 * len(_warnings(summary)), bottom=0.52,
         )  # fmt: skip
         for axes, title in zip(grid[0], ABLATED.values(), strict=True):
             axes.set_title(title)
@@ -477,10 +494,7 @@ def ablation(summary: pd.DataFrame) -> Figure:
             own = summary[summary["dataset"] == dataset]
             for axes, metric in zip(row, ABLATED, strict=True):
                 _bars(axes, own, metric, settings[dataset])
-            labels = [
-                _short(s, settings[dataset]).replace(" & ", "\n& ") for s in settings[dataset]
-            ]
-            row[0].set_yticks(range(len(labels)), labels)
+            row[0].set_yticks(range(len(labels[dataset])), labels[dataset])
             _row_title(row[0], dataset, 46)
         _warn(figure, summary)
         bars = [
@@ -495,6 +509,12 @@ def ablation(summary: pd.DataFrame) -> Figure:
     return figure
 
 
+def _label(setting: str) -> str:
+    """One attribute a line, and none wider than the margin."""
+    parts = setting.replace(" & ", "\n& ").split("\n")
+    return "\n".join(line for part in parts for line in textwrap.wrap(part, 15))
+
+
 def _bars(axes: Axes, rows: pd.DataFrame, metric: str, settings: list[str]) -> None:
     of = rows.set_index(["setting", "method", "protocol"])[metric].dropna().to_dict()
     dataset = rows["dataset"].iloc[0]
@@ -506,7 +526,9 @@ def _bars(axes: Axes, rows: pd.DataFrame, metric: str, settings: list[str]) -> N
         for i, variant in enumerate(VARIANT_LOOKS):
             if (setting, variant, "mean") not in of:
                 continue
-            mean, selected = of[setting, variant, "mean"], of[setting, variant, "paper"]
+            mean = of[setting, variant, "mean"]
+            # none where the selected vanilla's imparity, which a reduction is a share of, is 0
+            selected = [of[key] for key in [(setting, variant, "paper")] if key in of]
             std = of.get((setting, variant, "std"), 0.0)
             colour, hatch = VARIANT_LOOKS[variant]
             y = place + 0.26 * (i - 1)
@@ -515,8 +537,8 @@ def _bars(axes: Axes, rows: pd.DataFrame, metric: str, settings: list[str]) -> N
                 linewidth=0, zorder=2, gid=f"bar-{dataset}-{setting}-{variant}-{metric}",
             )  # fmt: skip
             axes.plot([mean - std, mean + std], [y, y], color=DARK, zorder=4)
-            axes.plot(selected, y, zorder=5, **SELECTED)
-            ends += [base, mean - std, mean + std, selected]
+            axes.plot(selected, [y] * len(selected), zorder=5, **SELECTED)
+            ends += [base, mean - std, mean + std, *selected]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     pad = 0.06 * (high - low) or 0.01
     axes.set(xlim=(low - pad, high + pad), ylim=(len(settings) - 0.5, -0.5), yticks=[])
@@ -554,8 +576,9 @@ def sweep(frame: pd.DataFrame) -> Figure:
     labels: dict[int, list[str]] = {}  # a line's colour is by its setting's place in the dataset
     with styled():
         figure, grid = _panels(
-            max(len(names), 1), len(SWEPT), 0.9, left=0.5, gaps=(0.27, 0.42), top=0.2, bottom=0.72
-        )
+            [0.9] * max(len(names), 1), len(SWEPT), left=0.5, gaps=(0.27, 0.42), top=0.2,
+            bottom=0.72,
+        )  # fmt: skip
         for axes, title in zip(grid[0], SWEPT.values(), strict=True):
             axes.set_title(title)
         for row, dataset in zip(grid, names, strict=False):
@@ -563,7 +586,8 @@ def sweep(frame: pd.DataFrame) -> Figure:
             settings = tables.settings(frame, dataset)
             for i, setting in enumerate(settings):
                 both = setting == INTERSECTION and len(settings) == 3
-                labels.setdefault(i, []).append("both" if both else setting)
+                name = tables.attribute_name(setting)
+                labels.setdefault(i, []).append("both" if both else name)
             for axes, metric in zip(row, SWEPT, strict=True):
                 _lines(axes, own, metric, settings)
                 axes.set_xlabel("alpha")
@@ -572,7 +596,7 @@ def sweep(frame: pd.DataFrame) -> Figure:
             figure.text(0.5, 0.5, "no figures of InfoFair in results/metrics.json", ha="center")
         lines = [
             _key(" / ".join(dict.fromkeys(labels[i])), color=colour, marker=shape, markersize=3)
-            for i, (colour, shape) in zip(labels, SETTING_LOOKS, strict=False)
+            for i, (colour, shape) in zip(labels, cycle(SETTING_LOOKS), strict=False)
         ]
         hollow = HOLLOW | {"marker": "o", "markersize": 3}
         vanilla = _key("Vanilla", color="black", linestyle=DASHED, linewidth=0.6)
@@ -588,7 +612,7 @@ def sweep(frame: pd.DataFrame) -> Figure:
 
 def _lines(axes: Axes, rows: pd.DataFrame, metric: str, settings: list[str]) -> None:
     rows = rows.dropna(subset=["alpha", metric]).sort_values("alpha", kind="stable")
-    for (colour, shape), setting in zip(SETTING_LOOKS, settings, strict=False):
+    for (colour, shape), setting in zip(cycle(SETTING_LOOKS), settings, strict=False):
         own = rows[rows["setting"] == setting]
         base, alone = own[own["baseline"]], own["changed"] == ""
         look: dict[str, Any] = {"marker": shape, "markersize": 3, "color": colour}

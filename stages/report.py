@@ -289,10 +289,6 @@ def method_name(method: str) -> str:
     return f"InfoFair {tables.VARIANTS[method]}" if short else tables.method_name(method)
 
 
-def attribute_name(setting: str) -> str:
-    return tables.ATTRIBUTES.get(setting, setting)
-
-
 def full_name(cell: Cell) -> str:
     return f"{cell.place}, {method_name(cell.method)}"
 
@@ -341,7 +337,15 @@ def facts(params: Params) -> dict[str, Any]:
         {(cell.dataset, cell.setting): cell for cell in everything if cell.method == method}
         for method in ("vanilla", "infofair")
     )
-    of_dataset = {d: [cell for cell in printed if cell.dataset == d] for d in params.datasets}
+    paper = [dataset for dataset in params.datasets if dataset in tables.DATASETS]
+    of_dataset = {d: [cell for cell in printed if cell.dataset == d] for d in paper}
+    claimed = [cell for cell in infofair.values() if cell.dataset in paper]
+    own = {
+        d: [cell for cell in infofair.values() if cell.dataset == d]
+        for d in params.datasets
+        if d not in paper
+    }
+    selection = read_table("selection").to_dict("records")
     settings = {}
     for row in read_table("statistics").to_dict("records"):
         # no prediction scores less: a group without members is 1/2 away from every other
@@ -356,14 +360,20 @@ def facts(params: Params) -> dict[str, Any]:
     return {
         "params": params,
         "parameters": PATH.read_text(encoding="utf-8"),
+        "paper": paper,
+        "own": {d: (of, below(of, vanilla) if vanilla else None) for d, of in own.items()},
         "unlike": sorted(  # whose data or split is not the paper's
-            {(c.dataset, c.mean["data"], c.mean["partition"]) for c in everything}
+            {
+                (c.dataset, c.mean["data"], c.mean["partition"])
+                for c in everything
+                if c.dataset in paper or c.mean["data"] != "real"
+            }
             - {(dataset, "real", "authors") for dataset in params.datasets}
         ),
         "cells": everything,
         "filters": {
             "dataset": {c.dataset: tables.dataset_name(c.dataset) for c in everything},
-            "setting": {c.setting: attribute_name(c.setting) for c in everything},
+            "setting": {c.setting: tables.attribute_name(c.setting) for c in everything},
             "method": {c.method: method_name(c.method) for c in everything},
         },
         "agreement": {
@@ -375,9 +385,10 @@ def facts(params: Params) -> dict[str, Any]:
         "near": {d: (within(FAR, of), within(EXACT, of)) for d, of in of_dataset.items()},
         "vanilla": vanilla,
         "infofair": infofair,
+        "claimed": claimed,
         "forms": forms([cell for cell in vanilla.values() if cell.printed]),
-        "below": below(infofair.values(), vanilla) if vanilla else None,
-        "beaten": {cell: by for cell in infofair.values() if (by := better(cell, rivals))},
+        "below": below(claimed, vanilla) if vanilla else None,
+        "beaten": {cell: by for cell in claimed if (by := better(cell, rivals))},
         "attributes": {(cell.dataset, cell.setting): cell.attributes for cell in everything},
         "settings": settings,
         "impossible": [
@@ -398,7 +409,12 @@ def facts(params: Params) -> dict[str, Any]:
             if report["leaks"]
         },
         "objective": {d: objective(d, params.training.epochs) for d in params.datasets if infofair},
-        "selection": read_table("selection").to_dict("records"),
+        "selection": selection,
+        "reductions": [
+            row["reduction_released"]
+            for row in selection
+            if not pd.isna(row["reduction_released"])  # vanilla's own imparity is 0
+        ],
         "findings": {m: found for m in params.method_names if (found := methods.load(m).finding)},
         "subsets": sorted(
             read_table("subsets").to_dict("records"),
@@ -423,7 +439,7 @@ def render(context: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "dataset": tables.dataset_name, "method": method_name, "attribute": attribute_name,
+        "dataset": tables.dataset_name, "method": method_name, "attribute": tables.attribute_name,
         "number": number, "percent": tables.percent, "listed": listed, "far": mark_far,
     }  # fmt: skip
     environment.globals |= {

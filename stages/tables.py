@@ -19,8 +19,9 @@ import pandas as pd
 from stages import files
 from stages.processed import INTERSECTION
 
-# Names as the paper prints them, in its order; what is neither here nor in MORE_METHODS is called
-# what its file is called.
+# Names as the paper prints them, in its order; what is neither here nor in MORE_METHODS is called what
+# its file is called (loan_offers.py: Loan offers), or by its key in the dataset's file (age_group:
+# age group).
 METHODS = {
     "vanilla": "Vanilla",
     "lfr": "LFR",
@@ -73,7 +74,11 @@ def read(path: str | Path) -> pd.DataFrame:
 
 
 def dataset_name(dataset: str) -> str:
-    return DATASETS.get(dataset, dataset)
+    return DATASETS.get(dataset) or f"{dataset[:1].upper()}{dataset[1:]}".replace("_", " ")
+
+
+def attribute_name(attribute: str) -> str:
+    return ATTRIBUTES.get(attribute) or attribute.replace("_", " ")
 
 
 def method_name(method: str) -> str:
@@ -83,7 +88,7 @@ def method_name(method: str) -> str:
 def setting_name(setting: str, settings: Iterable[str]) -> str:
     """The attribute; `intersection` is called by the attributes it is made of."""
     parts = [s for s in settings if s != INTERSECTION] if setting == INTERSECTION else [setting]
-    return " & ".join(ATTRIBUTES.get(part, part) for part in parts)
+    return " & ".join(map(attribute_name, parts))
 
 
 def methods(summary: pd.DataFrame) -> list[str]:
@@ -149,7 +154,8 @@ def warnings(summary: pd.DataFrame) -> list[str]:
     said = []
     if (summary["data"] != "real").any():
         said.append("SIMULATED DATA, not the real dataset.")
-    if (summary["partition"] != "authors").any():
+    # a dataset that is not the paper's has no other split
+    if (summary["dataset"].isin(DATASETS) & (summary["partition"] != "authors")).any():
         said.append("Random split, not the authors'.")
     return said
 

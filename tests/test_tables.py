@@ -355,15 +355,28 @@ def test_settings_are_called_as_in_the_paper() -> None:
     assert tables.setting_name("intersection", ["a", "b", "c", "intersection"]) == "a & b & c"
 
 
+def test_what_is_not_in_the_paper_is_called_by_its_file_and_its_key() -> None:
+    assert tables.dataset_name("loan_offers") == "Loan offers"
+    assert tables.dataset_name("KDD99") == "KDD99"
+    names = ["gender", "age_group", "intersection"]
+    assert tables.setting_name("intersection", names) == "gender & age group"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_dataset_that_is_not_the_papers_is_split_at_random_without_a_warning(form: str) -> None:
+    table = summary(("loans",)).assign(partition="random")
+    assert "Random split" not in WRITE[form](tables.blocks(table))
+
+
 # -- escaping and form ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_names_are_shown_as_they_are(form: str) -> None:
     table = summary((AWKWARD,), ("vanilla", AWKWARD), ("gender", AWKWARD))
-    titles = {title for title, _, _ in shown(table, form)}
-    assert titles == {AWKWARD}
-    assert (AWKWARD, AWKWARD, "ours, selected") in shown(table, form)
+    title = AWKWARD.replace("_", " ").capitalize()
+    assert {found for found, _, _ in shown(table, form)} == {title}
+    assert (title, AWKWARD, "ours, selected") in shown(table, form)
 
 
 @given(st.text("ab\\&%$#_{}~^<>|*`[]\"' é±−†"))
