@@ -43,9 +43,9 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 def _known(package: Any) -> AfterValidator:
     """A name with a file of its own in the package."""
-    names = sorted(module.name for module in iter_modules(package.__path__))
 
     def check(name: str) -> str:
+        names = sorted(module.name for module in iter_modules(package.__path__))
         if name not in names:
             raise PydanticCustomError("unknown", "should be one of {names}", {"names": names})
         return name

@@ -143,8 +143,10 @@ def read_csv(path: Path) -> pd.DataFrame:
     lines[0] = lines[0].removeprefix("\ufeff")  # which spreadsheets put there
     try:
         header = next(csv.reader(lines[:1], skipinitialspace=True, strict=True))
-    except (csv.Error, StopIteration):
-        raise Problem(f"{path}: line 1 is {lines[0][:80]!r}; expected column names") from None
+    except csv.Error:
+        header = []
+    if not header:
+        raise Problem(f"{path}: line 1 is {lines[0][:80]!r}; expected column names")
     if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
         raise Problem(f"{path}: line 1 is {lines[0][:80]!r}; expected commas between columns")
     if repeated := [name for name in header if header.count(name) > 1]:
