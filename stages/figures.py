@@ -272,7 +272,7 @@ def tradeoff(summary: pd.DataFrame) -> Figure:
         for name, of in settings.items()
         for setting in of
     }
-    more = 0.1 * max(title.count("\n") for title in titles.values())
+    more = 0.12 * max(title.count("\n") for title in titles.values())
     with styled():
         figure, grid = _panels(
             [1.1] * len(names), max(map(len, settings.values())), left=0.52,

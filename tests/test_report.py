@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from jinja2 import Template
 
-from stages import figures, files, report, summarize, tables
+from stages import datasets, figures, files, report, summarize, tables
 from stages.files import Problem
 from stages.metrics import imparity_released
 from tests.conftest import ROOT, yaml
@@ -308,6 +308,39 @@ def test_data_that_is_not_the_papers_is_said_at_the_top(make: Made, tmp_path: Pa
     banner = page.split('<p class="banner"')[1].split("</p>")[0]
     assert "COMPAS is simulated, split at random" in " ".join(banner.split())
     assert page.index('class="banner"') < page.index("<h1")
+
+
+def test_a_dataset_that_is_not_the_papers_is_kept_apart_from_what_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    monkeypatch.setitem(SETTINGS, "loans", ["gender", "age_group", "intersection"])
+    monkeypatch.setattr(datasets, "__path__", [*datasets.__path__, str(ROOT / "examples")])
+    table = summary()
+    own = table["dataset"] == "loans"
+    table.loc[own, "partition"] = "random"
+    write(tmp_path, table)
+    monkeypatch.chdir(tmp_path)
+    path = Path("params.yaml")
+    path.write_text(path.read_text().replace("adult]", "adult, loans]"))
+    report.main()
+    page = report.PAGE.read_text()
+    assert 'class="banner"' not in page
+    assert "computed again on COMPAS and Adult Income with" in text_of(page)
+    assert "Loans is not a dataset of the paper" in text_of(page)
+    gains = [
+        cells["vanilla"] > cells["infofair"]
+        for cells in (
+            table[own & (table["setting"] == setting) & (table["protocol"] == "mean")]
+            .set_index("method")["imparity"]
+            .to_dict()
+            for setting in SETTINGS["loans"]
+        )
+    ]
+    assert f"below vanilla’s in {sum(gains)} of 3 settings" in text_of(page)
+    # what is said of the paper's stays as it is without
+    section = re.compile(r'<div class="pair beside">.*?</table>', re.DOTALL)
+    assert section.findall(page) == section.findall(made)
+    assert ">your own file<" in page
 
 
 def test_hashes_of_an_earlier_larger_run_are_not_shown(made: str) -> None:
