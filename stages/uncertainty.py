@@ -10,6 +10,7 @@ from stages.metrics import average_gap, average_gap_released, sum_of_gaps
 REPLICATES = 1000  # the 2.5 % beyond each end of an interval are then good to ± 0.5 %
 SEED = 0  # one stream: all models that are tested on the same rows see the same resamples
 CHUNK = 50  # replicates at a time: 50 × rows counts are in memory, not 1000 × rows
+SLICE = 10  # of these at a time, their pairs of groups: hundreds of groups have 10,000s of pairs
 LEVELS = (2.5, 97.5)  # percentiles: a 95 % interval
 
 
@@ -47,7 +48,9 @@ def bootstrap(
             size = drawn.sum(axis=1, keepdims=True)
             chosen = drawn @ selected[of_group]
             np.divide(chosen, size, out=rates[:, :, g], where=size > 0, dtype=float)
-        total, present = sum_of_gaps(rates), np.sum(~np.isnan(rates), axis=-1)
+        slices = [rates[start : start + SLICE] for start in range(0, len(rates), SLICE)]
+        total = np.concatenate([sum_of_gaps(part) for part in slices])
+        present = np.sum(~np.isnan(rates), axis=-1)
         found["micro_f1"].append((weights @ correct).astype(float) / len(y))
         found["imparity"].append(average_gap(total, present))
         found["imparity_released"].append(average_gap_released(total, present, groups))
