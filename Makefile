@@ -8,7 +8,7 @@ export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro report compare figures test fuzz faults lint format mini verify worker \
+.PHONY: help setup recover repro frontier report compare figures test fuzz faults lint format mini verify worker \
   bench clean
 
 help: ## list every target
@@ -29,6 +29,9 @@ recover: setup ## put right what a killed run or a failing disk left behind (rep
 
 repro: recover ## run the whole pipeline (dvc repro): data, training, metrics
 	dvc repro
+
+frontier: recover ## train every method at many strengths and draw the fronts (dvc repro figure_frontier)
+	dvc repro figure_frontier
 
 report: recover ## make the report page, and open it or say where it is
 	dvc repro report

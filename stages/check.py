@@ -29,6 +29,7 @@ STAGES = {
     "solve": ["solve"],
     "evaluate": ["evaluate"],
     "summarize": ["summarize"],
+    "frontier": ["frontier"],
     "table": ["notebook", "tables"],  # notebooks import the second
     "figure": ["notebook", "figures"],
     "report": ["report"],

@@ -2,17 +2,24 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from stages.files import Problem
 
 LONGEST = 1_000  # characters of a line that are shown
 
 
-def run(main: Callable[..., None], doc: str | None, *options: str, **explained: str) -> None:
+def run(
+    main: Callable[..., None],
+    doc: str | None,
+    *options: str,
+    optional: Collection[str] = (),
+    **explained: str,
+) -> None:
     """Parse `--option VALUE` for each option, call main with them, exit with a status.
 
-    The values of an option are listed in params.yaml, unless it is given with an explanation.
+    The values of an option are listed in params.yaml, unless it is given with an explanation. One
+    that is optional is None if it is left out.
     Errors become one message on the terminal; --debug shows the traceback instead.
     """
     module = getattr(sys.modules["__main__"].__spec__, "name", main.__module__)
@@ -23,7 +30,7 @@ def run(main: Callable[..., None], doc: str | None, *options: str, **explained: 
     )
     listed = {option: f"one of the {option}s in params.yaml" for option in options}
     for option, text in (listed | explained).items():
-        parser.add_argument(f"--{option}", required=True, help=text)
+        parser.add_argument(f"--{option}", required=option not in optional, help=text)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     arguments = vars(parser.parse_args())
     debug = arguments.pop("debug")

@@ -1,7 +1,7 @@
 """The figures of the notebooks: functions from tables to matplotlib figures, all in one style.
 
-They are drawn for one column of a two-column page, where no text is smaller than 6 points; on a
-screen they grow. The same table gives the same bytes, as SVG and as PNG.
+They are drawn for one column of a two-column page (the fronts for both), where no text is smaller
+than 6 points; on a screen they grow. The same table gives the same bytes, as SVG and as PNG.
 """
 
 import re
@@ -25,11 +25,11 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
-from stages import files, tables
+from stages import files, fronts, tables
 from stages.processed import INTERSECTION
 
 STYLE = Path(__file__).parent.parent / "notebooks/infofair.mplstyle"
-COLUMN = 3.5  # inches
+COLUMN, PAGE = 3.5, 7.16  # inches: one column of a page, and both
 
 RED, DARK, GREY, PALE = "#d4001a", "#333333", "#8a8a8a", "#ececec"
 DASHED: Any = (0, (4, 2.5))
@@ -93,10 +93,13 @@ def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def _panels(
     heights: list[float], columns: int, left: float, gaps: tuple[float, float], top: float,
-    bottom: float,
+    bottom: float, page: float = COLUMN,
 ) -> tuple[Figure, list[list[Axes]]]:  # fmt: skip
-    """A figure and its grid of axes, all in inches; the gaps are between columns and rows."""
-    width = max(COLUMN, COLUMN / 3 * columns)
+    """A figure and its grid of axes, all in inches; the gaps are between columns and rows.
+
+    It is as wide as `page` for up to three columns, and grows with more.
+    """
+    width = max(page, page / 3 * columns)
     total = top + sum(heights) + (len(heights) - 1) * gaps[1] + bottom
     each = (width - left - 0.06 - (columns - 1) * gaps[0]) / columns
     figure = Figure(figsize=(width, total))
@@ -456,6 +459,119 @@ def _petals(axes: Axes, shown: list[Point]) -> dict[tuple[str, bool], tuple[floa
         if not ours and (method, True) in places and hidden((method, True), (method, False)):
             offsets[method, False] = offsets[method, True]
     return offsets
+
+
+# -- fronts --------------------------------------------------------------------------------------
+
+STRONG = {"infofair": (RED, "*"), "infofair_fitted": ("#1414c8", "h")}  # the others are background
+
+
+def frontier(summary: pd.DataFrame, areas: pd.DataFrame) -> Figure:
+    """Micro F1 against imparity as the strength varies, a line per method; the upper left is best.
+
+    summary, areas: results/frontier_summary.csv and results/hypervolume.csv. In the SVG a line has
+    the id `front-<dataset>-<setting>-<method>`, its band `band-…`.
+    """
+    names = [str(dataset) for dataset in dict.fromkeys(summary["dataset"])]
+    settings = {name: tables.settings(summary, name) for name in names}
+    methods = [method for method in tables.methods(summary) if method != "vanilla"]
+    look = looks(method for method in methods if method not in STRONG) | STRONG
+    entries = [_key(tables.method_name(m), **_front_look(m, look)) for m in methods]
+    columns = 6
+    lines = -(-len(entries) // columns)  # of the legend
+    of_cell = dict(fronts.cells(summary))
+    beside = {(row["dataset"], row["setting"]): row for row in areas.to_dict("records")}
+    with styled():
+        figure, grid = _panels(
+            len(names), max(map(len, settings.values())), 1.45, left=0.57, gaps=(0.33, 0.36),
+            top=0.2 + 0.12 * len(_warnings(summary)), bottom=0.69 + 0.14 * lines, page=PAGE,
+        )  # fmt: skip
+        for row, dataset in zip(grid, names, strict=True):
+            for axes, setting in zip(row, settings[dataset], strict=False):
+                own = {
+                    m: of_cell[key] for m in methods if (key := (dataset, setting, m)) in of_cell
+                }
+                gid = f"{dataset}-{setting}"
+                _front_panel(
+                    axes,
+                    own,
+                    of_cell[dataset, setting, "vanilla"],
+                    beside[dataset, setting],
+                    look,
+                    gid,
+                )
+                axes.set_title(_short(setting, settings[dataset]))
+            for axes in row[len(settings[dataset]) :]:
+                axes.remove()
+            row[0].set_ylabel("micro F1")
+            label = _shifted(row[0], row[0].transAxes, -22, 0)
+            row[0].yaxis.set_label_coords(0, 0.5, transform=label)
+            _row_title(row[0], dataset, 35)
+        for axes in grid[-1]:
+            axes.set_xlabel("imparity (lower is better)")
+        _warn(figure, summary)
+        _legend(figure, entries, 0.4 + 0.14 * lines, columns)
+        _legend(figure, _front_keys(), 0.33, columns=3)
+    return figure
+
+
+def _front_look(method: str, look: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    colour, shape = look[method]
+    strong = method in STRONG
+    return {
+        "color": colour, "marker": shape, "markeredgecolor": "white", "markeredgewidth": 0.25,
+        "markersize": SIZES.get(shape, 3.8) - (0 if strong else 0.8),
+        "linewidth": 1.3 if strong else 0.7, "alpha": 1 if strong else 0.65,
+    }  # fmt: skip
+
+
+VANILLA: dict[str, Any] = {"color": "black", "marker": "o", "markersize": 4, "linestyle": ""}
+CONSTANT: dict[str, Any] = VANILLA | {"marker": "X", "markerfacecolor": GREY, "color": GREY}
+
+
+def _front_keys() -> list[Any]:
+    floor = {"facecolor": PALE, "edgecolor": GREY, "linestyle": DOTTED, "linewidth": 0.7}
+    return [
+        _key("Vanilla", **VANILLA),
+        _key("constant predictor", **CONSTANT),
+        _key("mixtures of these two", color=GREY, linestyle=DASHED, linewidth=0.6),
+        Patch(label="± std of micro F1 over seeds", facecolor=GREY, alpha=0.25, linewidth=0),
+        Patch(label="below the noise floor", **floor),
+    ]
+
+
+def _front_panel(
+    axes: Axes, own: dict[str, pd.DataFrame], vanilla: pd.DataFrame, beside: dict[Any, Any],
+    look: dict[str, tuple[str, str]], gid: str,
+) -> None:  # fmt: skip
+    """Between the constant predictor and vanilla; what lies outside is cut off."""
+    constant, floor = beside["constant_micro_f1"], beside["floor"]
+    x, y = beside["vanilla_imparity"], beside["vanilla_micro_f1"]
+    chosen = {method: fronts.front(rows).sort_values("imparity") for method, rows in own.items()}
+    highest = max([y, *(rows["micro_f1"].max() for rows in chosen.values() if len(rows))])
+    height = max(highest - constant, 0.01)
+    left, right = -0.03 * max(x, 0.01), 1.12 * max(x, 0.01)
+    low, high = constant - 0.08 * height, highest + 0.08 * height
+    axes.set(xlim=(left, right), ylim=(low, high))
+    _ticks(axes.xaxis, 0, right, most=5)
+    _ticks(axes.yaxis, low, high, most=5)
+    axes.grid(visible=True)
+    _watermark(axes, vanilla)
+    axes.axvspan(left, floor, color=PALE, linewidth=0, zorder=0.5)
+    axes.axvline(floor, color=GREY, linestyle=DOTTED, linewidth=0.7, zorder=1)
+    axes.plot([0, x], [constant, y], color=GREY, linestyle=DASHED, linewidth=0.6, zorder=1.5)
+    for method, rows in chosen.items():
+        front = 4 if method in STRONG else 3
+        xs, ys = rows["imparity"].to_numpy(), rows["micro_f1"].to_numpy()
+        spread = rows["micro_f1_std"].fillna(0).to_numpy()
+        axes.fill_between(
+            xs, ys - spread, ys + spread, color=look[method][0], linewidth=0, zorder=front - 1.2,
+            alpha=0.22 if method in STRONG else 0.1, gid=f"band-{gid}-{method}",
+        )  # fmt: skip
+        drawn = _front_look(method, look)
+        axes.plot(xs, ys, zorder=front, gid=f"front-{gid}-{method}", **drawn)
+    axes.plot(x, y, zorder=5, clip_on=False, **VANILLA)
+    axes.plot(0, constant, zorder=5, clip_on=False, **CONSTANT)
 
 
 # -- ablation ------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ class Job:
     knobs: Any  # the method's `Knobs`
     hidden: list[int]  # units of each layer of the feature extractor
     training: Training
+    # whether a model whose objective is not finite ends alone, without predictions, or everything
+    may_diverge: bool = False
 
 
 @dataclass
@@ -50,10 +52,12 @@ class Trained:
     seed: int
     variant: Variant
     curves: list[dict[str, float]] = field(default_factory=list)  # one row per epoch
-    probabilities: dict[str, np.ndarray] = field(default_factory=dict)  # class 1; split -> rows
+    # of class 1; split -> rows; empty if the model diverged
+    probabilities: dict[str, np.ndarray] = field(default_factory=dict)
     best: float = math.inf  # lowest validation objective so far
     waited: int = 0  # epochs since
     running: bool = True
+    diverged: bool = False
 
 
 def models(job: Job, seeds: list[int], variants: list[Variant]) -> list[Model]:

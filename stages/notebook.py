@@ -2,6 +2,7 @@
 
     results_table   the paper's results table, to results/figures/results_table.{html,tex,md}
     tradeoff        micro F1 against imparity, to results/figures/tradeoff.{svg,png}
+    frontier        every method at many strengths, to results/figures/frontier.{svg,png}
     ablation        InfoFair without one of its terms, to results/figures/ablation.{svg,png}
     experiments     what alpha does, from the experiments of `dvc exp run`; not part of dvc.yaml
 
@@ -20,7 +21,7 @@ from tempfile import TemporaryDirectory
 import nbformat
 from nbformat import NotebookNode
 
-from stages import cli, files
+from stages import cli, files, fronts
 from stages.files import Problem
 from stages.params import load
 from stages.progress import watched
@@ -32,8 +33,12 @@ WRITTEN = {
     "results_table": ("html", "tex", "md"),
     "tradeoff": ("svg", "png"),
     "ablation": ("svg", "png"),
+    "frontier": ("svg", "png"),
     "experiments": (),
 }
+# What a notebook reads instead of the summary, and the stage that makes it.
+OF_FRONTIER = {"summary": fronts.SUMMARY, "areas": fronts.HYPERVOLUME, "best": fronts.BEST}
+READ = {"frontier": (OF_FRONTIER, "frontier")}
 
 
 def source(name: str) -> Path:
@@ -45,12 +50,14 @@ def executed(name: str) -> Path:
 
 
 def parameters(name: str) -> dict[str, str]:
-    """The paths of a notebook's input and outputs."""
+    """The paths of a notebook's inputs and outputs."""
     if not WRITTEN[name]:
         return {}
-    files.need(SUMMARY, "summarize")
-    outputs = {kind: str(FIGURES / f"{name}.{kind}") for kind in WRITTEN[name]}
-    return {"summary": str(SUMMARY), **outputs}
+    inputs, made_by = READ.get(name, ({"summary": SUMMARY}, "summarize"))
+    outputs = {kind: FIGURES / f"{name}.{kind}" for kind in WRITTEN[name]}
+    for path in inputs.values():
+        files.need(path, made_by)
+    return {kind: str(path) for kind, path in (inputs | outputs).items()}
 
 
 @contextmanager

@@ -54,7 +54,8 @@ def _known(package: Any) -> AfterValidator:
 
 
 DatasetName = Annotated[str, _known(datasets)]
-MethodNames = Annotated[list[Annotated[str, _known(methods)]], AfterValidator(_distinct)]
+MethodName = Annotated[str, _known(methods)]
+MethodNames = Annotated[list[MethodName], AfterValidator(_distinct)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -84,6 +85,25 @@ class Training(Strict):
     weight_decay: float = Field(ge=0)
 
 
+class Backbone(Training):
+    learning_rate: float = Field(gt=0)
+
+
+Strengths = Annotated[
+    list[Annotated[float, Field(ge=0)]], Field(min_length=1), AfterValidator(_distinct)
+]
+Seeds = Annotated[
+    list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=1), AfterValidator(_distinct)
+]
+
+
+class Frontier(Strict):
+    seeds: Seeds
+    strengths: dict[MethodName, Strengths]
+    # method: keys of its section or of `backbone` that have another value in the fronts
+    exceptions: dict[MethodName, dict[str, Any]] = {}
+
+
 class DatasetKnobs(Strict):
     hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [32]
     drop_leaking_columns: bool = False
@@ -93,15 +113,15 @@ class Params(Strict):
     alpha: float = Field(ge=0)
     datasets: Annotated[list[DatasetName], Field(min_length=1), AfterValidator(_distinct)]
     methods: Methods
-    seeds: Annotated[
-        list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=1), AfterValidator(_distinct)
-    ]
+    seeds: Seeds
     fallback: Literal["simulate", "none"]
     split: Literal["authors", "random"]
     random_split: RandomSplit
     scale: Literal["all_rows", "train_rows"]
     sensitive_as_input: bool
     training: Training
+    backbone: Backbone
+    frontier: Frontier
 
     @property
     def method_names(self) -> list[str]:
@@ -117,6 +137,15 @@ class Params(Strict):
     def knobs(self, name: str) -> Any:
         """The section of one dataset or method, checked."""
         return getattr(self, name)
+
+    def in_fronts(self, method: str) -> tuple[Any, Backbone]:
+        """A method's section, and its training, as the fronts have them; checked."""
+        section, changes = self.knobs(method), dict(self.frontier.exceptions.get(method, {}))
+        others = {key: changes.pop(key) for key in Backbone.model_fields if key in changes}
+        training = Backbone.model_validate(self.backbone.model_dump() | others)
+        if "learning_rate" in type(section).model_fields:
+            changes["learning_rate"] = training.learning_rate
+        return type(section).model_validate(section.model_dump() | changes), training
 
 
 def _with_sections(asked: set[str]) -> type[Params]:
@@ -158,7 +187,7 @@ def check(content: object) -> Params:
     if not isinstance(content, dict):
         raise Problem(f"{PATH}: found {_shown(content)}; expected keys such as `alpha: 0.1`")
     named = content.get("methods")
-    asked = _names(named)
+    asked = _names(named) | _swept(content.get("frontier"))
     if isinstance(named, dict) and _names(named.get("ablations")):
         asked.add("infofair")  # whose knobs the ablations use
     model = _with_sections(asked)
@@ -169,10 +198,17 @@ def check(content: object) -> Params:
         if error.error_count() > SHOWN:
             lines.append(f"and {error.error_count() - SHOWN} more")
         raise Problem("\n".join(f"{PATH}: {line}" for line in lines)) from None
-    problem = _misplaced(params)
-    if problem:
+    if problem := _misplaced(params):
         raise Problem(f"{PATH}: methods{problem}")
+    if problem := _not_to_sweep(params):
+        raise Problem(f"{PATH}: frontier.{problem}")
     return params
+
+
+def _swept(frontier: object) -> set[str]:
+    """The methods of the fronts, whatever the section's shape: the file is not yet checked."""
+    strengths = frontier.get("strengths") if isinstance(frontier, dict) else None
+    return {name for name in strengths if isinstance(name, str)} if strengths else set()
 
 
 def _misplaced(params: Params) -> str | None:
@@ -195,6 +231,28 @@ def _misplaced(params: Params) -> str | None:
                 right = "regularized" if method.uses_alpha else "fixed"
             if place != right:
                 return f".{place} = {listed}: {name!r} belongs under {right}"
+    return None
+
+
+def _not_to_sweep(params: Params) -> str | None:
+    """What is wrong with the section `frontier`, if anything."""
+    strengths = params.frontier.strengths
+    if "vanilla" not in strengths:
+        return "strengths: vanilla is missing; the fronts are measured against it"
+    for name, values in strengths.items():
+        if name not in type(params).model_fields:
+            return f"strengths.{name}: a method without a section of its own has no front"
+        method = methods.load(name)
+        solver = isinstance(method, methods.Solver)
+        if not (method.strength if solver else method.uses_alpha) and values != [0]:
+            return f"strengths.{name} = {values}: the method has no strength; expected [0.0]"
+    for name in params.frontier.exceptions:
+        if name not in strengths:
+            return f"exceptions.{name}: the method is not among the strengths"
+        try:
+            params.in_fronts(name)
+        except ValidationError as error:
+            return f"exceptions.{name}.{_line(type(params.knobs(name)), error.errors()[0])}"
     return None
 
 

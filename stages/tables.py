@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages import files
+from stages import files, fronts
 from stages.processed import INTERSECTION
 
 # Names as the paper prints them, in its order; what is neither here nor in MORE_METHODS is called what
@@ -74,7 +74,9 @@ def read(path: str | Path) -> pd.DataFrame:
 
 
 def dataset_name(dataset: str) -> str:
-    return DATASETS.get(dataset) or f"{dataset[:1].upper()}{dataset[1:]}".replace("_", " ")
+    base = dataset.removesuffix(fronts.WITHOUT_LEAK)
+    name = DATASETS.get(base) or f"{base[:1].upper()}{base[1:]}".replace("_", " ")
+    return name + (" without leak" if base != dataset else "")
 
 
 def attribute_name(attribute: str) -> str:
@@ -113,13 +115,6 @@ def cell(summary: pd.DataFrame, dataset: str, setting: str, protocol: str = "mea
 # -- what is marked ------------------------------------------------------------------------------
 
 
-def pareto(f1: np.ndarray, imparity: np.ndarray) -> np.ndarray:
-    """Which points no other dominates, by being at least as good in both and better in one."""
-    no_worse = (f1[:, None] >= f1) & (imparity[:, None] <= imparity)
-    better = (f1[:, None] > f1) | (imparity[:, None] < imparity)
-    return np.logical_not((no_worse & better).any(axis=0))
-
-
 def front(summary: pd.DataFrame, dataset: str, setting: str) -> pd.DataFrame:
     """The methods on the Pareto front of one setting, by micro F1.
 
@@ -128,7 +123,7 @@ def front(summary: pd.DataFrame, dataset: str, setting: str) -> pd.DataFrame:
     rows = cell(summary, dataset, setting)
     rows = rows[rows["note"] == ""]
     axes = ["micro_f1", "imparity_released"]
-    best = rows[pareto(*rows[axes].to_numpy().T)]
+    best = rows[fronts.pareto(*rows[axes].to_numpy().T)]
     if "vanilla" in best.index:
         same = (best[axes] == best.loc["vanilla", axes]).all(axis=1)
         best = best[~same | (best.index == "vanilla")]

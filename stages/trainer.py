@@ -181,6 +181,7 @@ class Pass:
 
     def __init__(self, job: Job, data: Processed, models: list[Trained], on: torch.device) -> None:
         self.method, self.knobs, self.training, self.on = job.method, job.knobs, job.training, on
+        self.may_diverge = job.may_diverge
         self.models = [models[r] for r in seated(models)]
 
         self.settings = list(dict.fromkeys(model.variant.setting for model in models))
@@ -564,7 +565,9 @@ class Pass:
                     part: self.predict(part).cpu().numpy() for part in ("validation", "test")
                 }
                 for r in stopped:
-                    self.models[r].probabilities = {p: v[r].copy() for p, v in predicted.items()}
+                    if not self.models[r].diverged:
+                        own = {part: values[r].copy() for part, values in predicted.items()}
+                        self.models[r].probabilities = own
             left = len(running) - len(stopped)
             say(epoch + 1, left, float(table[:, 0].mean()))
             if not left:
@@ -573,6 +576,9 @@ class Pass:
 
     def _record(self, model: Trained, epoch: int, values: np.ndarray, where: str) -> None:
         if not np.isfinite(values).all():
+            if self.may_diverge:
+                model.diverged, model.running = True, False
+                return
             raise Problem(
                 f"{where}: the objective of setting {model.variant.setting}, seed {model.seed}, "
                 f"alpha {model.variant.alpha:g} is not finite in epoch {epoch + 1}; "

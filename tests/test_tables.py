@@ -251,7 +251,7 @@ def test_the_pareto_front_is_what_nothing_dominates(points: list[tuple[float, fl
                 beaten = True
         wanted.append(not beaten)
     f1s, gaps = np.array(points).reshape(-1, 2).T
-    assert tables.pareto(f1s, gaps).tolist() == wanted
+    assert fronts.pareto(f1s, gaps).tolist() == wanted
 
 
 def line_up(**places: tuple[float, float]) -> pd.DataFrame:

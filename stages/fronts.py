@@ -1,0 +1,199 @@
+"""What follows from results/frontier.csv: means over seeds, fronts, hypervolumes, best choices.
+
+Functions from tables to tables. Validation rows choose, test rows report: a method's front is the
+Pareto set of its strengths' mean validation figures, and what is drawn, measured and printed are
+their figures on test rows. Imparity is that of the paper's text. A strength of which a seed
+diverged has no mean figures, so that nothing chooses it.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stages import files
+
+RUNS = Path("results/frontier.csv")
+SUMMARY = Path("results/frontier_summary.csv")
+HYPERVOLUME = Path("results/hypervolume.csv")
+BEST = Path("results/best.csv")
+WITHOUT_LEAK = "_without_leak"  # ends a dataset's name where its leaking columns are left out
+BUDGETS = (0.20, 0.10, 0.05, 0.02)  # of imparity
+
+PLACE = ["dataset", "setting"]
+METRICS = ["micro_f1", "macro_f1", "imparity", "imparity_released"]
+MARKS = ["data", "partition"]
+COLUMNS = [*PLACE, "method", "strength", "seed", "split", *METRICS, "note", *MARKS]
+
+Point = tuple[float, float]  # imparity, micro F1
+Row = dict[Any, Any]
+
+
+def read(path: Path, columns: list[str]) -> pd.DataFrame:
+    """One of the tables, if it has these columns."""
+    try:
+        table = pd.read_csv(files.need(path, "frontier"), dtype={"note": "str"})
+    except ValueError as error:  # of pandas: empty, or no table
+        raise files.damaged(path, error) from None
+    if missing := [name for name in columns if name not in table]:
+        raise files.damaged(path, f"no column {missing[0]!r}")
+    return table
+
+
+def summarize(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row per dataset, setting, method, strength and split: means and spreads over seeds.
+
+    `constant` and `diverged` are shares of the seeds. The figures are empty if one diverged; the
+    standard deviations, of a sample, also if there is a single seed.
+    """
+    keys = [*PLACE, "method", "strength", "split", *MARKS]
+    notes = {note: runs["note"] == note for note in ("constant", "diverged")}
+    grouped = runs.assign(**notes).groupby(keys, sort=False)
+    shares = grouped[list(notes)].mean()
+    mean, std = grouped[METRICS].mean(), grouped[METRICS].std().add_suffix("_std")
+    for figures in (mean, std):
+        figures.loc[shares["diverged"] > 0] = np.nan
+    table = pd.concat([grouped.size().rename("seeds"), mean, std, shares], axis=1).reset_index()
+    return table[[*keys[:-2], "seeds", *mean, *std, *shares, *MARKS]]
+
+
+def cells(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """Each (dataset, setting, method), and its strengths with their figures on both splits.
+
+    Those on validation rows are called validation_…, those on test rows by their own names.
+    """
+    keys = [*PLACE, "method"]
+    parts = {part: rows.drop(columns="split") for part, rows in summary.groupby("split")}
+    same = [*keys, "strength", "seeds", "diverged", *MARKS]
+    others = {n: f"validation_{n}" for n in parts["validation"] if n not in same}
+    both = parts["test"].merge(parts["validation"].rename(columns=others), on=same)
+    for (dataset, setting, method), rows in both.groupby(keys, sort=False):
+        yield (str(dataset), str(setting), str(method)), rows.reset_index(drop=True)
+
+
+def pareto(f1: np.ndarray, imparity: np.ndarray) -> np.ndarray:
+    """Which points no other dominates, by being at least as good in both and better in one."""
+    no_worse = (f1[:, None] >= f1) & (imparity[:, None] <= imparity)
+    better = (f1[:, None] > f1) | (imparity[:, None] < imparity)
+    return np.logical_not((no_worse & better).any(axis=0))
+
+
+# -- choices -------------------------------------------------------------------------------------
+
+
+def front(rows: pd.DataFrame) -> pd.DataFrame:
+    """The strengths on a method's front, from the least validation imparity to the most."""
+    rows = rows[rows["diverged"] == 0]
+    f1, imparity = (rows[f"validation_{name}"].to_numpy() for name in ("micro_f1", "imparity"))
+    return rows[pareto(f1, imparity)].sort_values("validation_imparity", kind="stable")
+
+
+def pick(rows: pd.DataFrame, budget: float) -> Row | None:
+    """The strength of most mean validation F1 whose mean validation imparity is in the budget.
+
+    Of equals the one with less imparity, then the lower strength. None if none is in the budget.
+    """
+    rows = rows[rows["validation_imparity"] <= budget]  # never true of one that diverged
+    order = {"validation_micro_f1": False, "validation_imparity": True, "strength": True}
+    rows = rows.sort_values(list(order), ascending=list(order.values()))
+    return next(iter(rows.to_dict("records")), None)
+
+
+def best(summary: pd.DataFrame) -> pd.DataFrame:
+    """What `pick` takes of each method for each budget; empty where there is nothing to take."""
+    figures = [
+        "strength", "validation_micro_f1", "validation_imparity", "micro_f1", "micro_f1_std",
+        "imparity", "imparity_std", "constant",
+    ]  # fmt: skip
+    found = []
+    for (dataset, setting, method), rows in cells(summary):
+        for budget in BUDGETS:
+            row = pick(rows, budget)
+            cell = {"dataset": dataset, "setting": setting, "method": method, "budget": budget}
+            found.append(cell | ({} if row is None else {name: row[name] for name in figures}))
+    return pd.DataFrame(found, columns=[*PLACE, "method", "budget", *figures])
+
+
+# -- hypervolume ---------------------------------------------------------------------------------
+
+
+def staircase(points: Iterable[Point], vanilla: Point, constant: float) -> float:
+    """The area that points dominate, as a share of the rectangle between two free predictors.
+
+    A point (imparity i, micro F1 f) dominates what has at least its imparity and at most its F1.
+    Counted is what lies below vanilla's imparity and above the F1 of the constant predictor, whose
+    imparity is 0, and the unit is the rectangle with these two as corners. So both of them
+    dominate nothing, 0 says that a method has nothing to add to them, and 1 is vanilla's F1 without
+    any imparity. More than 1 takes a higher F1 than vanilla's. NaN if the rectangle is empty.
+    """
+    width, height = vanilla[0], vanilla[1] - constant
+    if width <= 0 or height <= 0:
+        return float("nan")
+    area, top = 0.0, constant
+    for imparity, f1 in sorted(points):
+        if imparity < width and f1 > top:
+            area += (width - imparity) * (f1 - top)
+            top = f1
+    return area / (width * height)
+
+
+def above_chord(points: Iterable[Point], vanilla: Point, constant: float) -> float:
+    """The area of the points' hull above the line from constant to vanilla, as a share of its half.
+
+    Who follows vanilla with probability λ and says the commoner class otherwise has λ times
+    vanilla's imparity, and the F1 in between: every point of that line is free, and so is every
+    point between two models. This figure gives no credit for that: 0 says that no mixture is
+    better than one of the two, 1 is again vanilla's F1 without any imparity.
+    """
+    width, height = vanilla[0], vanilla[1] - constant
+    if width <= 0 or height <= 0:
+        return float("nan")
+    hull: list[Point] = []
+    inside = [p for p in points if 0 <= p[0] < width and p[1] > constant]
+    for x, y in sorted([(0.0, constant), *inside, vanilla]):
+        # the upper hull: from left to right, turning right
+        while len(hull) > 1 and _turn(hull[-2], hull[-1], (x, y)) >= 0:
+            hull.pop()
+        hull.append((x, y))
+    xs, ys = np.array(hull).T
+    under = float(np.sum(np.diff(xs) * ((ys[1:] + ys[:-1]) / 2 - constant)))
+    return 2 * under / (width * height) - 1
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    """Above 0 if the way from a over b to c turns left."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def hypervolumes(runs: pd.DataFrame, summary: pd.DataFrame, references: list[Row]) -> pd.DataFrame:
+    """Each method's front on test rows as one figure: by steps, and above the chord.
+
+    Of the mean figures; and the standard deviation over seeds of what each seed's own figures come
+    to, at the same strengths and against the same references: vanilla's means, and for each dataset
+    and setting the constant predictor's micro F1 and the noise floor.
+    """
+    test = runs[runs["split"] == "test"].set_index([*PLACE, "method", "strength"]).sort_index()
+    beside = {(row["dataset"], row["setting"]): row for row in references}
+    of_cell = dict(cells(summary))
+    found = []
+    for (dataset, setting, method), rows in of_cell.items():
+        vanilla = _points(of_cell[dataset, setting, "vanilla"])[0]
+        floor, constant = (beside[dataset, setting][n] for n in ("floor", "constant_micro_f1"))
+        chosen = front(rows)
+        keys = [(dataset, setting, method, strength) for strength in chosen["strength"]]
+        of_seeds = [_points(own) for _, own in test.loc[keys].groupby("seed")]
+        row: Row = {"dataset": dataset, "setting": setting, "method": method}
+        for name, area in {"hypervolume": staircase, "above_chord": above_chord}.items():
+            spread = [area(points, vanilla, constant) for points in of_seeds]
+            row[name] = area(_points(chosen), vanilla, constant)
+            row[f"{name}_std"] = float(np.std(spread, ddof=1)) if spread[1:] else float("nan")
+        row |= {"strengths": len(chosen), "vanilla_imparity": vanilla[0]}
+        row |= {"vanilla_micro_f1": vanilla[1], "constant_micro_f1": constant, "floor": floor}
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def _points(rows: pd.DataFrame) -> list[Point]:
+    return list(zip(rows["imparity"], rows["micro_f1"], strict=True))
