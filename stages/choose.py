@@ -106,7 +106,7 @@ def budget_of(text: str) -> float:
 
 def main(dataset: str, setting: str, max_imparity: str, method: str | None) -> None:
     budget = budget_of(max_imparity)
-    runs = fronts.read(fronts.RUNS, fronts.COLUMNS)
+    runs = fronts.read(fronts.RUNS)
     for option, value in (("dataset", dataset), ("setting", setting), ("method", method)):
         if value is not None:
             one_of(option, value, list(dict.fromkeys(runs[option])))

@@ -31,13 +31,15 @@ Point = tuple[float, float]  # imparity, micro F1
 Row = dict[Any, Any]
 
 
-def read(path: Path, columns: list[str]) -> pd.DataFrame:
-    """One of the tables, if it has these columns."""
+def read(path: str | Path) -> pd.DataFrame:
+    """One of the four tables."""
+    path = files.need(Path(path), "frontier")
     try:
-        table = pd.read_csv(files.need(path, "frontier"), dtype={"note": "str"})
+        table = pd.read_csv(path, dtype={"note": "str"})
     except ValueError as error:  # of pandas: empty, or no table
         raise files.damaged(path, error) from None
-    if missing := [name for name in columns if name not in table]:
+    expected = COLUMNS if path.name == RUNS.name else [*PLACE, "method"]
+    if missing := [name for name in expected if name not in table]:
         raise files.damaged(path, f"no column {missing[0]!r}")
     return table
 

@@ -208,7 +208,7 @@ def check(content: object) -> Params:
 def _swept(frontier: object) -> set[str]:
     """The methods of the fronts, whatever the section's shape: the file is not yet checked."""
     strengths = frontier.get("strengths") if isinstance(frontier, dict) else None
-    return {name for name in strengths if isinstance(name, str)} if strengths else set()
+    return _names(list(strengths)) if isinstance(strengths, dict) else set()
 
 
 def _misplaced(params: Params) -> str | None:

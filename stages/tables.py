@@ -8,7 +8,7 @@ paper prints. `LEGEND` says how to read it.
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -454,6 +454,47 @@ def fronts_to_markdown(summary: pd.DataFrame) -> str:
             row = [dataset_name(dataset), setting_name(setting, names), ", ".join(best)]
             lines.append(markdown_row(map(markdown, row)))
     return "\n".join([*lines, ""])
+
+
+def _by_setting(table: pd.DataFrame, text: Callable[[Row], str]) -> str:
+    """One line per dataset and setting, one column per method; empty where there is none."""
+    names = methods(table)
+    lines = [markdown_row(["Dataset", "Setting", *map(markdown, map(method_name, names))])]
+    lines += ["|---|---|" + "---:|" * len(names)]
+    for (dataset, setting), rows in table.groupby(["dataset", "setting"], sort=False):
+        cells = {row["method"]: text(row) for row in rows.to_dict("records")}
+        setting = setting_name(str(setting), settings(table, str(dataset)))
+        head = [markdown(dataset_name(str(dataset))), markdown(setting)]
+        lines.append(markdown_row([*head, *(cells.get(name, "") for name in names)]))
+    return "\n".join([*lines, ""])
+
+
+def areas_to_markdown(areas: pd.DataFrame) -> str:
+    """results/hypervolume.csv."""
+
+    def text(row: Row) -> str:
+        figures = (
+            _spread(row[name], row[f"{name}_std"]) for name in ("hypervolume", "above_chord")
+        )
+        return "{} ({})".format(*figures)
+
+    return _by_setting(areas[areas["method"] != "vanilla"], text)
+
+
+def best_to_markdown(best: pd.DataFrame) -> str:
+    """results/best.csv, a table for each budget: micro F1 / imparity."""
+
+    def text(row: Row) -> str:
+        if np.isnan(row["strength"]):
+            return "–"
+        marks = "\\*" * (row["imparity"] > row["budget"]) + "†" * (row["constant"] > 0)
+        return f"{row['micro_f1']:.3f} / {row['imparity']:.3f}{marks}"
+
+    parts = [
+        f"### Imparity at most {budget:g}\n\n{_by_setting(rows, text)}"
+        for budget, rows in best.groupby("budget", sort=False)
+    ]
+    return "\n".join(parts)
 
 
 def markdown_row(cells: Iterable[str]) -> str:

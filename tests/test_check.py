@@ -126,11 +126,11 @@ def test_a_changed_line_changes_the_code_of_the_stages_that_run_it(
     monkeypatch.setattr(check, "TOP", workspace)
     before = written()
     for changed, expected in {
-        "trainer.py": {"train"},
+        "trainer.py": {"train", "frontier"},
         "methods/gdp.py": set(),
         "cli.py": set(),
-        "uncertainty.py": {"evaluate"},
-        "tabular.py": {"download", "validate", "preprocess", "evaluate", "report"},
+        "uncertainty.py": {"evaluate", "frontier"},
+        "tabular.py": {"download", "validate", "preprocess", "evaluate", "frontier", "report"},
         "__init__.py": set(ALL_STAGES),
     }.items():
         with (copied / changed).open("a") as file:

@@ -14,8 +14,9 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from stages import compare, figures, notebook, tables
+from stages import compare, figures, fronts, notebook, tables
 from stages.files import Problem
+from tests import frontiers
 from tests.conftest import ROOT
 from tests.summaries import summary
 
@@ -33,6 +34,11 @@ def small(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "notebooks", "notebooks")
     notebook.SUMMARY.parent.mkdir()
     summary(("adult",)).to_csv(notebook.SUMMARY, index=False)
+    runs = frontiers.runs(("adult",))
+    table, areas = frontiers.frontier(runs)
+    table.to_csv(fronts.SUMMARY, index=False)
+    areas.to_csv(fronts.HYPERVOLUME, index=False)
+    fronts.best(table).to_csv(fronts.BEST, index=False)
     return workspace
 
 
@@ -96,7 +102,7 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 # -- executed ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["results_table", "tradeoff", "ablation"])
+@pytest.mark.parametrize("name", ["results_table", "tradeoff", "ablation", "frontier"])
 def test_a_notebook_is_executed_to_the_same_bytes(name: str, small: Path) -> None:
     kept = [notebook.executed(name)]
     kept += [notebook.FIGURES / f"{name}.{kind}" for kind in notebook.WRITTEN[name]]
@@ -114,7 +120,10 @@ def test_a_notebook_is_executed_to_the_same_bytes(name: str, small: Path) -> Non
         assert kept[2].read_text("utf-8") == tables.to_latex(tables.blocks(table))
         assert kept[3].read_text("utf-8") == tables.to_markdown(tables.blocks(table))
     else:
-        figures.save(getattr(figures, name)(table), "again.svg")
+        given = [table]
+        if name == "frontier":
+            given = [fronts.read(path) for path in (fronts.SUMMARY, fronts.HYPERVOLUME)]
+        figures.save(getattr(figures, name)(*given), "again.svg")
         assert kept[1].read_bytes() == Path("again.svg").read_bytes()
         assert "image/png" in outputs(name)
 
@@ -214,7 +223,7 @@ def test_help_names_the_notebooks(tmp_path: Path) -> None:
         text=True, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"},
     )  # fmt: skip
     assert done.returncode == 0
-    assert "one of results_table, tradeoff, ablation, experiments" in done.stdout
+    assert "one of results_table, tradeoff, ablation, frontier, experiments" in done.stdout
     assert "params.yaml" not in done.stdout
 
 

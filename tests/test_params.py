@@ -127,6 +127,30 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("scale", "rows", "scale = 'rows'", "'all_rows' or 'train_rows'"),
         ("fallback", "stop", "fallback = 'stop'", "'simulate' or 'none'"),
         ("fallback", None, "fallback = None", "'simulate' or 'none'"),
+        # The fronts.
+        ("backbone.learning_rate", 0.0, "backbone.learning_rate = 0.0", "greater than 0"),
+        ("frontier.seeds", [], "frontier.seeds = []", "at least 1"),
+        ("frontier.strengths.gdp", [], "frontier.strengths.gdp = []", "at least 1"),
+        ("frontier.strengths.gdp", [1.0, 1.0], "frontier.strengths.gdp = [1.0, 1.0]", "only once"),
+        ("frontier.strengths.gdp", [-1.0], "frontier.strengths.gdp[0] = -1.0", "equal to 0"),
+        ("frontier.strengths.magic", [1.0], "frontier.strengths.magic.[key] = 'magic'", "one of"),
+        ("frontier.strengths.vanilla", REMOVED, "frontier.strengths: vanilla is missing", "again"),
+        ("frontier.strengths.vanilla", [0.1], "frontier.strengths.vanilla = [0.1]", "no strength"),
+        ("frontier.strengths.infofair_ts", [0.1], "frontier.strengths.infofair_ts", "no front"),
+        ("frontier.exceptions.magic", {}, "frontier.exceptions.magic.[key] = 'magic'", "one of"),
+        ("frontier.exceptions.infofair_td", {}, "frontier.exceptions.infofair_td", "not among"),
+        (
+            "frontier.exceptions.gdp",
+            {"rate": 1},
+            "frontier.exceptions.gdp.rate = 1",
+            "unknown key; allowed: learning_rate",
+        ),
+        (
+            "frontier.exceptions.gdp",
+            {"epochs": 0},
+            "frontier.exceptions.gdp.epochs = 0",
+            "greater than or equal to 1",
+        ),
         # What is not there.
         ("alpha", REMOVED, "alpha", "is missing"),
         ("training.epochs", REMOVED, "training.epochs", "is missing"),
@@ -160,8 +184,9 @@ def test_every_wrong_key_is_listed_on_a_line_of_its_own() -> None:
     "changes",
     [
         {"datasets": ["adult"], "compas": REMOVED, "dutch": REMOVED},
-        only("vanilla") | {"infofair": REMOVED},
-        {"methods.fixed": [], "vanilla": REMOVED},
+        only("vanilla") | {"infofair": REMOVED, "frontier.strengths.infofair": REMOVED},
+        {"methods.solved": ["lfr"], "fcfc": REMOVED, "frontier.strengths.fcfc": REMOVED}
+        | {"gerryfair": REMOVED, "frontier.strengths.gerryfair": REMOVED},
     ],
 )
 def test_a_section_of_what_is_not_run_is_optional(changes: dict[str, Any]) -> None:
@@ -206,6 +231,27 @@ def test_an_ablation_outside_the_list_of_ablations_is_refused() -> None:
     # It has no section of its own, and only the ablations are given InfoFair's.
     changes = {"methods.regularized": ["infofair", "infofair_ts"], "methods.ablations": []}
     assert "infofair_ts" in message(changed(changes))
+
+
+def test_the_fronts_need_the_sections_of_their_methods() -> None:
+    changes = {"methods.solved": ["lfr", "gerryfair"], "fcfc": REMOVED}
+    assert "fcfc is missing" in message(changed(changes))
+    params.check(changed(changes | {"frontier.strengths.fcfc": REMOVED}))
+
+
+def test_in_the_fronts_networks_are_trained_alike_but_for_the_exceptions() -> None:
+    given = {"frontier.exceptions": {"gdp": {"epochs": 3}, "di": {"learning_rate": 0.5}}}
+    found = params.check(changed(given | {"gdp.learning_rate": 0.7}))
+    backbone = found.backbone
+    knobs, training = found.in_fronts("vanilla")
+    assert (knobs.learning_rate, training) == (backbone.learning_rate, backbone)
+    knobs, training = found.in_fronts("gdp")
+    assert knobs.learning_rate == backbone.learning_rate
+    assert training == backbone.model_copy(update={"epochs": 3})
+    knobs, training = found.in_fronts("di")
+    assert knobs.learning_rate == training.learning_rate == 0.5
+    assert knobs.smallest_group == found.knobs("di").smallest_group
+    assert found.in_fronts("fcfc") == (found.knobs("fcfc"), backbone)
 
 
 def test_one_empty_list_of_methods_is_fine() -> None:

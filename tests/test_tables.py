@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages import tables
+from stages import fronts, tables
 from stages.files import Problem
 from tests.conftest import ROOT
 from tests.summaries import SETTINGS, summary
