@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from stages import fronts, tables
 from stages.files import Problem
+from tests import frontiers
 from tests.conftest import ROOT
 from tests.summaries import SETTINGS, summary
 
@@ -446,3 +447,43 @@ def test_the_latex_compiles(awkward: bool, tmp_path: Path) -> None:
 def test_a_missing_summary_names_the_stage_that_makes_it(workspace: Path) -> None:
     with pytest.raises(Problem, match=r"^results/summary\.csv does not exist; .* summarize$"):
         tables.read("results/summary.csv")
+
+
+# -- fronts --------------------------------------------------------------------------------------
+
+
+def rows_of(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def test_a_dataset_without_its_leak_is_named_after_it() -> None:
+    assert tables.dataset_name("compas_without_leak") == "COMPAS without leak"
+    assert tables.dataset_name("mine_without_leak") == "mine without leak"
+
+
+def test_areas_have_a_column_per_method_and_a_line_per_setting() -> None:
+    _, areas = frontiers.frontier(frontiers.runs())
+    head, *lines = rows_of(tables.areas_to_markdown(areas))
+    assert head[2:] == [tables.METHODS[name] for name in tables.METHODS if name != "vanilla"]
+    assert len(lines) == 6
+    assert [line[0] for line in lines[2:4]] == ["Adult Income", "COMPAS without leak"]
+    gdp = areas[areas["method"] == "gdp"].iloc[0]
+    assert lines[0][head.index("GDP")] == (
+        f"{gdp['hypervolume']:.3f} ± {gdp['hypervolume_std']:.3f} "
+        f"({gdp['above_chord']:.3f} ± {gdp['above_chord_std']:.3f})"
+    )
+    assert lines[1][head.index("LFR")] == ""  # for two groups only
+
+
+def test_the_best_says_what_is_beyond_the_budget_on_test_rows_and_what_is_constant() -> None:
+    best = fronts.best(fronts.summarize(frontiers.runs(("adult",), ("vanilla", "gdp", "di"))))
+    gdp = (best["method"] == "gdp") & (best["setting"] == "gender") & (best["budget"] == 0.1)
+    best.loc[gdp, ["micro_f1", "imparity", "constant"]] = 0.8, 0.11, 0.2
+    text = tables.best_to_markdown(best)
+    assert text.count("### Imparity at most ") == len(fronts.BUDGETS)
+    part = text.split("### Imparity at most 0.1\n")[1].split("###")[0]
+    head, *lines = rows_of(part)
+    assert lines[0][head.index("GDP")] == r"0.800 / 0.110\*†"
+    part = text.split("### Imparity at most 0.02\n")[1]
+    assert rows_of(part)[1][head.index("Vanilla")] == "–"
