@@ -477,8 +477,8 @@ def frontier(summary: pd.DataFrame, areas: pd.DataFrame) -> Figure:
     methods = [method for method in tables.methods(summary) if method != "vanilla"]
     look = looks(method for method in methods if method not in STRONG) | STRONG
     entries = [_key(tables.method_name(m), **_front_look(m, look)) for m in methods]
-    lines = -(-len(entries) // 7)  # of the legend
-    columns = -(-len(entries) // lines)
+    lines = max(-(-len(entries) // 7), 1)  # of the legend
+    columns = max(-(-len(entries) // lines), 1)
     of_cell = dict(fronts.cells(summary))
     beside = {(row["dataset"], row["setting"]): row for row in areas.to_dict("records")}
     with styled():

@@ -115,7 +115,8 @@ def write_pipeline(folder: Path) -> Pipeline:
             shutil.copy(ROOT / name, folder / name)
     content = yaml.load(folder / "params.yaml")
     content |= {"datasets": ["compas"], "methods": METHODS, "seeds": [0, 1]}
-    content["training"]["epochs"] = 2
+    content["training"]["epochs"] = content["backbone"]["epochs"] = 2
+    content["frontier"] = {"seeds": [0], "strengths": {"vanilla": [0.0], "gdp": [1.0]}}
     content["lfr"] |= {"prediction": [1.0], "parity": [1.0], "iterations": 3}
     yaml.dump(content, folder / "params.yaml")
     subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)

@@ -455,6 +455,12 @@ def test_infofair_stands_out_and_every_other_method_has_a_look_of_its_own() -> N
     assert strong == {"infofair", "infofair_fitted"}
 
 
+def test_fronts_of_few_methods_and_settings_are_drawn_too(tmp_path: Path) -> None:
+    for names in (("vanilla",), ("vanilla", "gdp", "mine")):
+        table = frontiers.runs(("adult", "other"), names, ("gender",))
+        figures.save(figures.frontier(*frontiers.frontier(table)), tmp_path / "frontier.svg")
+
+
 def test_simulated_fronts_are_said_to_be() -> None:
     table = frontiers.runs(("adult",)).assign(data="simulated")
     figure = figures.frontier(*frontiers.frontier(table))
