@@ -484,7 +484,7 @@ def frontier(summary: pd.DataFrame, areas: pd.DataFrame) -> Figure:
     with styled():
         figure, grid = _panels(
             len(names), max(map(len, settings.values())), 1.45, left=0.57, gaps=(0.33, 0.36),
-            top=0.2 + 0.12 * len(_warnings(summary)), bottom=0.69 + 0.14 * lines, page=PAGE,
+            top=0.2 + 0.12 * len(_warnings(summary)), bottom=0.65 + 0.14 * lines, page=PAGE,
         )  # fmt: skip
         for row, dataset in zip(grid, names, strict=True):
             for axes, setting in zip(row, settings[dataset], strict=False):
@@ -510,7 +510,7 @@ def frontier(summary: pd.DataFrame, areas: pd.DataFrame) -> Figure:
         for axes in grid[-1]:
             axes.set_xlabel("imparity (lower is better)")
         _warn(figure, summary)
-        _legend(figure, entries, 0.4 + 0.14 * lines, columns)
+        _legend(figure, entries, 0.36 + 0.14 * lines, columns)
         _legend(figure, _front_keys(), 0.33, columns=3)
     return figure
 
