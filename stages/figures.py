@@ -483,7 +483,7 @@ def frontier(summary: pd.DataFrame, areas: pd.DataFrame) -> Figure:
     beside = {(row["dataset"], row["setting"]): row for row in areas.to_dict("records")}
     with styled():
         figure, grid = _panels(
-            len(names), max(map(len, settings.values())), 1.45, left=0.57, gaps=(0.33, 0.36),
+            [1.45] * len(names), max(map(len, settings.values())), left=0.57, gaps=(0.33, 0.36),
             top=0.2 + 0.12 * len(_warnings(summary)), bottom=0.65 + 0.14 * lines, page=PAGE,
         )  # fmt: skip
         for row, dataset in zip(grid, names, strict=True):
