@@ -30,6 +30,7 @@ STAGES = {
     "evaluate": ["evaluate"],
     "summarize": ["summarize"],
     "frontier": ["frontier"],
+    "honest": ["honest"],
     "table": ["notebook", "tables"],  # notebooks import the second
     "figure": ["notebook", "figures"],
     "report": ["report"],

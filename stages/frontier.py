@@ -8,8 +8,10 @@ alone. A dataset whose label leaks takes part a second time, as <dataset>_withou
     results/frontier_summary.csv   means and standard deviations over seeds
     results/hypervolume.csv        each method's front as one figure
     results/best.csv               the best micro F1 for a budget of imparity
+    results/goal.csv               infofair_fitted against the paper's table
+    results/information.csv        infofair_fitted's own estimate of I(z; s), and one on held-out rows
 
-stages/fronts.py says how the last three follow from the first. A model whose objective was not
+stages/fronts.py says how all but the last follow from the first. A model whose objective was not
 finite is listed with the note "diverged" and without figures.
 """
 
@@ -36,6 +38,7 @@ from stages import (
     train,
 )
 from stages.files import Problem
+from stages.information import held_out
 from stages.jobs import Job, Variant
 from stages.methods import ALL, Network, Solver
 from stages.params import Params, load
@@ -52,6 +55,7 @@ class Model:
     strength: float
     seed: int
     probabilities: dict[str, np.ndarray]  # of class 1; part -> rows; empty if it diverged
+    bits: float = float("nan")  # the running estimate of I(z; s) in its last epoch, if it has one
 
 
 def without_leak(dataset: str, data: Processed) -> Processed | None:
@@ -72,9 +76,11 @@ def trained(
     """Every strength and seed, in batched passes."""
     settings = predictions.handled(job.method, data) if job.method.uses_groups else [ALL]
     variants = [Variant(setting, strength) for setting in settings for strength in strengths]
-    models, _ = train.train_all(job, data, jobs.models(job, seeds, variants), title)
-    for model in models:
-        yield Model(model.variant.setting, model.variant.alpha, model.seed, model.probabilities)
+    found, _ = train.train_all(job, data, jobs.models(job, seeds, variants), title)
+    for model in found:
+        bits = model.curves[-1].get("bits", float("nan")) if model.curves else float("nan")
+        key = model.variant.setting, model.variant.alpha, model.seed
+        yield Model(*key, model.probabilities, bits)
 
 
 def solved(
@@ -106,17 +112,40 @@ def evaluated(model: Model, data: Processed) -> Iterator[Row]:
             yield cell | {"split": part} | figures
 
 
-def of_method(method: str, dataset: str, data: Processed, params: Params, title: str) -> list[Row]:
-    """Every row of one method on one dataset."""
-    strengths, (knobs, training) = params.frontier.strengths[method], params.in_fronts(method)
+def models(
+    method: str, dataset: str, data: Processed, params: Params, strengths: list[float],
+    seeds: list[int], title: str,
+) -> list[Model]:  # fmt: skip
+    """Every model of one method on one dataset, by strength and seed."""
+    knobs, training = params.well_trained(method)
     loaded = methods.load(method)
     if isinstance(loaded, Network):
         job = Job(loaded, knobs, params.knobs(dataset).hidden, training, may_diverge=True)
-        models = trained(job, data, strengths, params.frontier.seeds, title)
+        found = trained(job, data, strengths, seeds, title)
     else:
-        models = solved(loaded, knobs, data, strengths, params.frontier.seeds, title)
-    in_order = sorted(models, key=lambda model: (model.strength, model.seed))
-    return [row for model in in_order for row in evaluated(model, data)]
+        found = solved(loaded, knobs, data, strengths, seeds, title)
+    return sorted(found, key=lambda model: (model.strength, model.seed))
+
+
+def information(of_method: list[Model], data: Processed) -> list[Row]:
+    """For models with an estimate of I(z; s): it, and one by a fresh classifier, both in bits.
+
+    The classifier reads the prediction, of which z is a function; it is fitted on the validation
+    rows, and counts on the test rows.
+    """
+    rows = []
+    for model in of_method:
+        if not np.isnan(model.bits) and model.probabilities:
+            parts = [
+                {
+                    "score": model.probabilities[part],
+                    "s": evaluate.groups_of(data, model.setting, part)[0],
+                }
+                for part in predictions.PARTS
+            ]
+            cell = {"setting": model.setting, "strength": model.strength, "seed": model.seed}
+            rows.append(cell | {"running": model.bits, "held_out": held_out(*parts)})
+    return rows
 
 
 def references(data: Processed, vanilla: list[Row]) -> list[Row]:
@@ -138,13 +167,16 @@ def references(data: Processed, vanilla: list[Row]) -> list[Row]:
 
 
 def of_dataset(name: str, dataset: str, data: Processed, params: Params) -> tuple[list[Row], ...]:
-    """Every row on one dataset, called `name`, and what its fronts are measured against."""
+    """Every row on one dataset, called `name`, what its fronts are measured against, and bits."""
     marks = {"dataset": name, "data": data.data, "partition": data.partition}
     rows: list[Row] = []
     beside: list[Row] = []
+    bits: list[Row] = []
     for method in params.frontier.strengths:
         start = time.perf_counter()
-        found = of_method(method, dataset, data, params, f"{method} on {name}")
+        strengths, seeds = params.frontier.strengths[method], params.frontier.seeds
+        of_method = models(method, dataset, data, params, strengths, seeds, f"{method} on {name}")
+        found = [row for model in of_method for row in evaluated(model, data)]
         lost = sum(row["note"] == "diverged" and row["split"] == "test" for row in found)
         print(
             f"{method} on {name} ({data.data} data): {len(found) // 2} models in their settings, "
@@ -152,10 +184,11 @@ def of_dataset(name: str, dataset: str, data: Processed, params: Params) -> tupl
             file=sys.stderr,
         )
         rows += [marks | {"method": method} | row for row in found]
+        bits += [marks | {"method": method} | row for row in information(of_method, data)]
         if method == "vanilla":
             beside = [marks | row for row in references(data, found)]
     places = {setting: place for place, setting in enumerate(data.settings)}
-    return sorted(rows, key=lambda row: places[row["setting"]]), beside
+    return sorted(rows, key=lambda row: places[row["setting"]]), beside, bits
 
 
 def write(path: Path, table: pd.DataFrame) -> None:
@@ -165,21 +198,25 @@ def write(path: Path, table: pd.DataFrame) -> None:
 
 def main() -> None:
     params = load()
-    rows, beside = [], []
+    rows, beside, bits = [], [], []
     for dataset in params.datasets:
         data = Processed.load(dataset)
         named = {dataset: data, f"{dataset}{fronts.WITHOUT_LEAK}": without_leak(dataset, data)}
         for name, own in named.items():
             if own is not None:
-                of_models, of_settings = of_dataset(name, dataset, own, params)
+                of_models, of_settings, of_bits = of_dataset(name, dataset, own, params)
                 rows += of_models
                 beside += of_settings
+                bits += of_bits
     runs = pd.DataFrame(rows)[fronts.COLUMNS]
     summary = fronts.summarize(runs)
     write(fronts.RUNS, runs)
     write(fronts.SUMMARY, summary)
     write(fronts.HYPERVOLUME, fronts.hypervolumes(runs, summary, beside))
     write(fronts.BEST, fronts.best(summary))
+    write(fronts.GOAL, fronts.goal(summary, pd.read_csv(fronts.PAPER)))
+    columns = [*fronts.PLACE, "method", "strength", "seed", "running", "held_out", *fronts.MARKS]
+    write(fronts.INFORMATION, pd.DataFrame(bits, columns=columns))
 
 
 if __name__ == "__main__":

@@ -104,6 +104,13 @@ class Frontier(Strict):
     exceptions: dict[MethodName, dict[str, Any]] = {}
 
 
+class Honest(Strict):
+    splits: Seeds
+    seeds: Seeds
+    smallest_group: int = Field(ge=1)
+    strengths: dict[MethodName, Annotated[float, Field(ge=0)]]
+
+
 class DatasetKnobs(Strict):
     hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [32]
     drop_leaking_columns: bool = False
@@ -122,6 +129,7 @@ class Params(Strict):
     training: Training
     backbone: Backbone
     frontier: Frontier
+    honest: Honest
 
     @property
     def method_names(self) -> list[str]:
@@ -138,8 +146,8 @@ class Params(Strict):
         """The section of one dataset or method, checked."""
         return getattr(self, name)
 
-    def in_fronts(self, method: str) -> tuple[Any, Backbone]:
-        """A method's section, and its training, as the fronts have them; checked."""
+    def well_trained(self, method: str) -> tuple[Any, Backbone]:
+        """A method's section, and its training, in the fronts and the honest table; checked."""
         section, changes = self.knobs(method), dict(self.frontier.exceptions.get(method, {}))
         others = {key: changes.pop(key) for key in Backbone.model_fields if key in changes}
         training = Backbone.model_validate(self.backbone.model_dump() | others)
@@ -187,7 +195,7 @@ def check(content: object) -> Params:
     if not isinstance(content, dict):
         raise Problem(f"{PATH}: found {_shown(content)}; expected keys such as `alpha: 0.1`")
     named = content.get("methods")
-    asked = _names(named) | _swept(content.get("frontier"))
+    asked = _names(named) | _swept(content.get("frontier")) | _swept(content.get("honest"))
     if isinstance(named, dict) and _names(named.get("ablations")):
         asked.add("infofair")  # whose knobs the ablations use
     model = _with_sections(asked)
@@ -201,13 +209,13 @@ def check(content: object) -> Params:
     if problem := _misplaced(params):
         raise Problem(f"{PATH}: methods{problem}")
     if problem := _not_to_sweep(params):
-        raise Problem(f"{PATH}: frontier.{problem}")
+        raise Problem(f"{PATH}: {problem}")
     return params
 
 
-def _swept(frontier: object) -> set[str]:
-    """The methods of the fronts, whatever the section's shape: the file is not yet checked."""
-    strengths = frontier.get("strengths") if isinstance(frontier, dict) else None
+def _swept(section: object) -> set[str]:
+    """The methods with strengths, whatever the section's shape: the file is not yet checked."""
+    strengths = section.get("strengths") if isinstance(section, dict) else None
     return _names(list(strengths)) if isinstance(strengths, dict) else set()
 
 
@@ -235,24 +243,27 @@ def _misplaced(params: Params) -> str | None:
 
 
 def _not_to_sweep(params: Params) -> str | None:
-    """What is wrong with the section `frontier`, if anything."""
-    strengths = params.frontier.strengths
-    if "vanilla" not in strengths:
-        return "strengths: vanilla is missing; the fronts are measured against it"
-    for name, values in strengths.items():
-        if name not in type(params).model_fields:
-            return f"strengths.{name}: a method without a section of its own has no front"
-        method = methods.load(name)
-        solver = isinstance(method, methods.Solver)
-        if not (method.strength if solver else method.uses_alpha) and values != [0]:
-            return f"strengths.{name} = {values}: the method has no strength; expected [0.0]"
+    """What is wrong with the sections `frontier` and `honest`, if anything."""
+    of_honest = {name: [value] for name, value in params.honest.strengths.items()}
+    for section, strengths in (("frontier", params.frontier.strengths), ("honest", of_honest)):
+        if "vanilla" not in strengths:
+            return f"{section}.strengths: vanilla is missing; the others are measured against it"
+        for name, values in strengths.items():
+            key = f"{section}.strengths.{name}"
+            if name not in type(params).model_fields:
+                return f"{key}: a method without a section of its own has no strength"
+            method = methods.load(name)
+            solver = isinstance(method, methods.Solver)
+            if not (method.strength if solver else method.uses_alpha) and values != [0]:
+                return f"{key} = {values}: the method has no strength; expected 0.0"
     for name in params.frontier.exceptions:
-        if name not in strengths:
-            return f"exceptions.{name}: the method is not among the strengths"
+        key = f"frontier.exceptions.{name}"
+        if name not in params.frontier.strengths:
+            return f"{key}: the method is not among the strengths"
         try:
-            params.in_fronts(name)
+            params.well_trained(name)
         except ValidationError as error:
-            return f"exceptions.{name}.{_line(type(params.knobs(name)), error.errors()[0])}"
+            return f"{key}.{_line(type(params.knobs(name)), error.errors()[0])}"
     return None
 
 

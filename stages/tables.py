@@ -19,9 +19,9 @@ import pandas as pd
 from stages import files, fronts
 from stages.processed import INTERSECTION
 
-# Names as the paper prints them, in its order; what is neither here nor in MORE_METHODS is called what
-# its file is called (loan_offers.py: Loan offers), or by its key in the dataset's file (age_group:
-# age group).
+# Names as the paper prints them, in its order; what is neither here nor in MORE_METHODS is called
+# what its file is called (loan_offers.py: Loan offers), or by its key in the dataset's file
+# (age_group: age group).
 METHODS = {
     "vanilla": "Vanilla",
     "lfr": "LFR",

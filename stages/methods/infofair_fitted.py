@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 UNITS = 16  # of each critic's hidden layer
 # name -> (outputs, inputs) of a critic's parts
-SHAPES = {
+SHAPES: dict[str, tuple[str | int, str | int]] = {
     "in": (UNITS, 1), "in_bias": (UNITS, 1), "out": (GROUPS, UNITS), "slope": (GROUPS, 1),
     "bias": (GROUPS, 1),
 }  # fmt: skip
