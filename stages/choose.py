@@ -14,17 +14,23 @@ from stages import cli, fronts
 from stages.files import Problem
 from stages.fronts import Row
 
-HEAD = ["method", "strength", "F1, validation", "imparity", "F1, test", "imparity", "budget kept"]
+HEAD = [
+    "method", "strength", "validation F1", "validation imparity", "test F1", "test imparity",
+    "budget kept on test",
+]  # fmt: skip
 
 
 def interval(mean: float, std: float, seeds: int) -> tuple[float, float]:
-    """The 95 % interval of a mean of so many, from their standard deviation; none for one."""
+    """The 95 % interval of a mean of so many, from their standard deviation; none for one.
+
+    Cut at 0 and 1, between which every figure lies.
+    """
     from scipy.stats import t
 
     if seeds < 2:
         return math.nan, math.nan
     reach = float(t.ppf(0.975, seeds - 1)) * std / math.sqrt(seeds)
-    return mean - reach, mean + reach
+    return max(mean - reach, 0.0), min(mean + reach, 1.0)
 
 
 def figure(row: Row, metric: str) -> str:

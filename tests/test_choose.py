@@ -81,7 +81,9 @@ def test_intervals_are_students(table: pd.DataFrame, capsys: pytest.CaptureFixtu
     for metric in ("micro_f1", "imparity"):
         values = of(table, "gdp", strength, "test")[metric]
         low, high = ttest_1samp(values, 0).confidence_interval(0.95)
-        assert f"{values.mean():.3f} [{low:.3f}, {high:.3f}]" in line
+        assert f"{values.mean():.3f} [{max(low, 0):.3f}, {min(high, 1):.3f}]" in line
+    assert choose.interval(0.01, 0.1, 5)[0] == 0
+    assert choose.interval(0.99, 0.1, 5)[1] == 1
 
 
 def test_a_method_that_was_fitted_once_has_no_interval(
@@ -100,7 +102,7 @@ def test_one_method_alone(table: pd.DataFrame, capsys: pytest.CaptureFixture[str
 
 def test_columns_are_aligned(table: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
     head, *lines = ask(capsys, "1")[:5]
-    start = head.index("F1, validation")
+    start = head.index("validation F1")
     assert all(line[start - 1] == " " and line[start] != " " for line in lines)
 
 
