@@ -533,7 +533,7 @@ def _front_keys() -> list[Any]:
     floor = {"facecolor": PALE, "edgecolor": GREY, "linestyle": DOTTED, "linewidth": 0.7}
     return [
         _key("Vanilla", **VANILLA),
-        _key("constant predictor", **CONSTANT),
+        _key("constant predictor (with its micro F1 if off the scale)", **CONSTANT),
         _key("mixtures of these two", color=GREY, linestyle=DASHED, linewidth=0.6),
         Patch(label="± std of micro F1 over seeds", facecolor=GREY, alpha=0.25, linewidth=0),
         Patch(label="below the noise floor", **floor),
@@ -544,17 +544,23 @@ def _front_panel(
     axes: Axes, own: dict[str, pd.DataFrame], vanilla: pd.DataFrame, beside: dict[Any, Any],
     look: dict[str, tuple[str, str]], gid: str,
 ) -> None:  # fmt: skip
-    """Between the constant predictor and vanilla; what lies outside is cut off."""
+    """Between the constant predictor and vanilla; what lies outside is cut off.
+
+    Where the fronts keep far above the constant predictor, it is named at the lower edge instead.
+    """
     constant, floor = beside["constant_micro_f1"], beside["floor"]
     x, y = beside["vanilla_imparity"], beside["vanilla_micro_f1"]
     chosen = {method: fronts.front(rows).sort_values("imparity") for method, rows in own.items()}
     highest = max([y, *(rows["micro_f1"].max() for rows in chosen.values() if len(rows))])
-    height = max(highest - constant, 0.01)
+    found = [f1 for rows in chosen.values() for f1 in rows["micro_f1"] if f1 > constant]
+    lowest = float(np.quantile([y, *found], 0.05))  # one bad strength does not squash the rest
+    far = highest - constant > 2 * (highest - lowest)
+    height = max(highest - (lowest if far else constant), 0.01)
     # a little beyond vanilla, and further for what is not much more unfair
     beyond = [gap for rows in chosen.values() for gap in rows["imparity"] if gap < 1.3 * x]
     right = 1.05 * max([x, 0.01, *beyond])
     left = -0.03 * right
-    low, high = constant - 0.08 * height, highest + 0.08 * height
+    low, high = highest - (1.3 if far else 1.08) * height, highest + 0.08 * height
     axes.set(xlim=(left, right), ylim=(low, high))
     _ticks(axes.xaxis, 0, right, most=5)
     _ticks(axes.yaxis, low, high, most=5)
@@ -574,7 +580,13 @@ def _front_panel(
         drawn = _front_look(method, look)
         axes.plot(xs, ys, zorder=front, gid=f"front-{gid}-{method}", **drawn)
     axes.plot(x, y, zorder=5, clip_on=False, **VANILLA)
-    axes.plot(0, constant, zorder=5, clip_on=False, **CONSTANT)
+    if not far:
+        axes.plot(0, constant, zorder=5, clip_on=False, **CONSTANT)
+        return
+    place = _shifted(axes, axes.transData, 0, 4)
+    axes.plot(0, low, zorder=5, clip_on=False, transform=place, **CONSTANT)
+    value, place = _brief(f"{constant:.2f}"), _shifted(axes, place, 4.5, 0)
+    axes.text(0, low, value, transform=place, va="center_baseline", color=DARK, zorder=6)
 
 
 # -- ablation ------------------------------------------------------------------------------------

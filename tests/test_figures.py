@@ -455,6 +455,16 @@ def test_infofair_stands_out_and_every_other_method_has_a_look_of_its_own() -> N
     assert strong == {"infofair", "infofair_fitted"}
 
 
+def test_a_constant_predictor_far_below_the_fronts_is_named_at_the_edge() -> None:
+    table = frontiers.runs(("adult",), ("vanilla", "gdp", "di"), ("gender",))
+    summary, areas = frontiers.frontier(table)
+    (axes,) = figures.frontier(summary, areas.assign(constant_micro_f1=0.1)).axes
+    low, high = axes.get_ylim()
+    assert low > 0.6
+    assert high < 0.9
+    assert [text.get_text() for text in axes.texts] == [".10"]
+
+
 def test_fronts_of_few_methods_and_settings_are_drawn_too(tmp_path: Path) -> None:
     for names in (("vanilla",), ("vanilla", "gdp", "mine")):
         table = frontiers.runs(("adult", "other"), names, ("gender",))
