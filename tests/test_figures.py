@@ -462,7 +462,7 @@ def test_a_constant_predictor_far_below_the_fronts_is_named_at_the_edge() -> Non
     low, high = axes.get_ylim()
     assert low > 0.6
     assert high < 0.9
-    assert [text.get_text() for text in axes.texts] == [".10"]
+    assert ".10" in [text.get_text() for text in axes.texts]
 
 
 def test_fronts_of_few_methods_and_settings_are_drawn_too(tmp_path: Path) -> None:
