@@ -9,7 +9,7 @@ alone. A dataset whose label leaks takes part a second time, as <dataset>_withou
     results/hypervolume.csv        each method's front as one figure
     results/best.csv               the best micro F1 for a budget of imparity
     results/goal.csv               infofair_fitted against the paper's table
-    results/information.csv        infofair_fitted's own estimate of I(z; s), and one on held-out rows
+    results/information.csv        infofair_fitted's estimate of I(z; s), and one on held-out rows
 
 stages/fronts.py says how all but the last follow from the first. A model whose objective was not
 finite is listed with the note "diverged" and without figures.

@@ -11,11 +11,11 @@ LEAST = 10  # fitted rows of a group that takes part
 def held_out(fitted: dict[str, np.ndarray], tested: dict[str, np.ndarray]) -> float:
     """An estimate of I(score; s) in bits; each argument has `score` and `s` of its rows.
 
-    I(z; s) = E[log p(s|z) / p(s)]. p(s|z) is a multinomial logistic regression on bins of the score,
-    which can follow any function of it, p(s) the groups' shares; both are fitted on some rows, and
-    the mean is over others. So it does not grow with what the classifier learns by heart: on average
-    it is at most the truth, and below 0 if there is nothing to find. Groups with fewer than LEAST
-    fitted rows are left out.
+    I(z; s) = E[log p(s|z) / p(s)]. p(s|z) is a multinomial logistic regression on bins of the
+    score, which can follow any function of it, p(s) the groups' shares; both are fitted on some
+    rows, and the mean is over others. So it does not grow with what the classifier learns by
+    heart: on average it is at most the truth, and below 0 if there is nothing to find. Groups with
+    fewer than LEAST fitted rows are left out.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
