@@ -370,10 +370,20 @@ class Pass:
         return sheet.out[step]
 
     def advise(self, out: dict[str, Tensor], batch: Batch, step: Tensor) -> None:
-        """Let the critics learn from the heads' outputs before the others follow them."""
+        """Let the critics learn from the heads' outputs before the others follow them.
+
+        Each of their steps is on a part of the minibatch of its own.
+        """
         critics, times = list(self.method.critics), self.knobs.critic_steps
-        for i in range(times):
-            for name, gradient in self.method.criticise(out, batch, self.knobs).items():
+        bounds = torch.linspace(0, batch.s.shape[2], times + 1).round().long().tolist()
+        for i, rows in enumerate(slice(*ends) for ends in pairwise(bounds)):
+            if rows.start == rows.stop:  # fewer rows than steps
+                continue
+            seen = {
+                name: part if name in critics else part[..., rows] for name, part in out.items()
+            }
+            own = replace(batch, y=batch.y[..., rows], s=batch.s[..., rows])
+            for name, gradient in self.method.criticise(seen, own, self.knobs).items():
                 self.gradients.free[name].copy_(gradient)
             number = (step - 1) * times + i + 1
             self.adam(critics, number, self.knobs.critic_learning_rate, weight_decay=0.0)

@@ -126,11 +126,19 @@ def test_a_changed_line_changes_the_code_of_the_stages_that_run_it(
     monkeypatch.setattr(check, "TOP", workspace)
     before = written()
     for changed, expected in {
-        "trainer.py": {"train", "frontier"},
+        "trainer.py": {"train", "frontier", "honest"},
         "methods/gdp.py": set(),
         "cli.py": set(),
-        "uncertainty.py": {"evaluate", "frontier"},
-        "tabular.py": {"download", "validate", "preprocess", "evaluate", "frontier", "report"},
+        "uncertainty.py": {"evaluate", "frontier", "honest"},
+        "tabular.py": {
+            "download",
+            "validate",
+            "preprocess",
+            "evaluate",
+            "frontier",
+            "honest",
+            "report",
+        },
         "__init__.py": set(ALL_STAGES),
     }.items():
         with (copied / changed).open("a") as file:

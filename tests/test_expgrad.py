@@ -18,7 +18,7 @@ from stages.methods import Task
 from stages.methods.expgrad import METHOD, Knobs, Mixture, learner
 from stages.metrics import selection_rates
 from stages.processed import Processed
-from stages.solve import task_of
+from stages.solve import drawn, solve_all, task_of
 from tests.simulated import processed
 
 FREE = 1.0  # a bound that binds nobody
@@ -33,11 +33,9 @@ def simulated(setting: str = "gender", rows: int = 700) -> Task:
     return task_of(processed(rows), setting)
 
 
-def mean_of_draws(task: Task, part: str, difference: float, draws: int = 400) -> np.ndarray:
-    """The share of draws in which each row is 1: one fit, on many copies of every row."""
-    fit = METHOD.fit(task, 0, knobs(difference))
-    copies = np.tile(task.X[part], (draws, 1))
-    return fit.predict(copies).reshape(draws, -1).mean(0)
+def draws(probability: np.ndarray, count: int = 400) -> np.ndarray:
+    """Seeds × rows."""
+    return np.stack([drawn({"test": probability}, seed)["test"] for seed in range(count)])
 
 
 # -- the learner --------------------------------------------------------------------------------
@@ -58,11 +56,11 @@ def test_without_a_bound_it_is_logistic_regression(setting: str) -> None:
     X, y = task.X["train"], task.y["train"]
     plain = LogisticRegression(solver="newton-cholesky").fit(X, y).predict(X)
     first = METHOD.fit(task, 0, knobs(FREE, rounds=1))
-    np.testing.assert_array_equal(first.predict(X), plain)
+    np.testing.assert_allclose(first.predict(X), plain, atol=1e-12)
     # later rounds have other multipliers, and may by chance find one with fewer errors
     fit = METHOD.fit(task, 0, knobs(FREE))
     assert fit.log[0]["error"] <= (plain != y).mean()
-    assert (fit.predict(X) == plain).mean() > 0.97
+    assert (draws(fit.predict(X), 1)[0] == plain).mean() > 0.97
 
 
 # -- the constraint -----------------------------------------------------------------------------
@@ -72,14 +70,14 @@ def test_without_a_bound_it_is_logistic_regression(setting: str) -> None:
 @pytest.mark.parametrize("difference", [0.005, 0.02, 0.1])
 def test_the_draws_meet_the_bound(setting: str, difference: float) -> None:
     task = simulated(setting)
-    y, s, draws = task.y["train"], task.s["train"], 400
+    y, s = task.y["train"], task.s["train"]
     fit = METHOD.fit(task, 0, knobs(difference))
     assert fit.log[0]["difference"] <= difference + 0.002
     # Two groups that differ from all by ε each differ by 2 ε. A group here has 90 rows at least, of
     # which 400 draws each give a rate to within 0.5 / √36000 = 0.003.
-    drawn = fit.predict(np.tile(task.X["train"], (draws, 1)))
-    groups = np.tile(s, draws)
-    found = demographic_parity_difference(np.tile(y, draws), drawn, sensitive_features=groups)
+    decisions = draws(fit.predict(task.X["train"]))
+    y, s = (np.tile(column, len(decisions)) for column in (y, s))
+    found = demographic_parity_difference(y, decisions.ravel(), sensitive_features=s)
     assert found <= 2 * difference + 0.015
 
 
@@ -110,14 +108,15 @@ def test_groups_without_training_rows_give_no_constraint() -> None:
 
 @given(st.integers(0, 10_000), st.integers(1, 5), st.sampled_from([0.0, 0.01, 0.3]))
 @settings(max_examples=15, deadline=None)
-def test_any_data_give_decisions(seed: int, groups: int, difference: float) -> None:
+def test_any_data_give_probabilities(seed: int, groups: int, difference: float) -> None:
     # few rows: separable classes, a single class, groups of one row or none
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(4, 40))
     X = {"train": rng.random((rows, int(rng.integers(1, 6)))).round(1)}
     y, s = {"train": rng.integers(0, 2, rows)}, {"train": rng.integers(0, groups, rows)}
     fit = METHOD.fit(Task(X, y, s, groups, {}), seed, knobs(difference, rounds=6))
-    assert set(fit.predict(X["train"])) <= {0.0, 1.0}
+    probability = fit.predict(X["train"])
+    assert probability.min() >= 0 and probability.max() <= 1 + 1e-12
 
 
 # -- the draws ----------------------------------------------------------------------------------
@@ -136,20 +135,31 @@ def test_the_mixture_is_fairlearns() -> None:
     expected = theirs._pmf_predict(task.X["test"])[:, 1]
     np.testing.assert_allclose(Mixture(theirs).probability(task.X["test"]), expected, atol=1e-12)
     assert len(np.unique(expected.round(6))) > 2  # a mixture indeed
+    np.testing.assert_allclose(
+        METHOD.fit(task, 0, knobs(0.02)).predict(task.X["test"]), expected, atol=1e-12
+    )
     # 400 draws: a standard deviation of 0.025 at most
-    drawn = mean_of_draws(task, "test", 0.02)
-    np.testing.assert_allclose(drawn, expected, atol=0.125)
-    assert drawn.mean() == pytest.approx(expected.mean(), abs=0.01)
+    decisions = draws(expected)
+    assert set(decisions.ravel()) == {0.0, 1.0}
+    np.testing.assert_allclose(decisions.mean(0), expected, atol=0.125)
+    assert decisions.mean() == pytest.approx(expected.mean(), abs=0.01)
 
 
-def test_a_seed_decides_the_draws_and_nothing_else() -> None:
-    task = simulated("intersection")
-    one, again, other = (METHOD.fit(task, seed, knobs(0.02)) for seed in (0, 0, 1))
-    X = task.X["test"]
-    assert one.log == again.log == other.log
-    np.testing.assert_array_equal(one.predict(X), again.predict(X))
-    np.testing.assert_array_equal(one.predict(X), one.predict(X))
-    assert (one.predict(X) != other.predict(X)).any()
+def test_a_seed_decides_the_draws_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "1")
+    data = processed()
+    found = solve_all(METHOD, [knobs(0.02, rounds=5)], data, [0, 1, 2], "expgrad")
+    assert set(found) == {(setting, seed) for setting in SETTINGS for seed in (0, 1, 2)}
+    for setting in SETTINGS:
+        models = [found[setting, seed][0] for seed in (0, 1, 2)]
+        assert models[0].log == models[1].log == models[2].log  # fitted once
+        task = task_of(data, setting)
+        probability = METHOD.fit(task, 7, knobs(0.02, rounds=5)).predict(task.X["test"])
+        for seed, model in enumerate(models):
+            expected = drawn({"test": probability}, seed)["test"]
+            np.testing.assert_array_equal(model.probabilities["test"], expected)
+    decisions = [found["intersection", seed][0].probabilities["test"] for seed in (0, 1)]
+    assert (decisions[0] != decisions[1]).any()
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -157,10 +167,10 @@ def test_a_fit_says_what_it_did(setting: str) -> None:
     task = simulated(setting)
     (row,) = METHOD.fit(task, 0, knobs(0.02)).log
     assert list(row) == ["rounds", "classifiers", "duality_gap", "error", "difference"]
-    drawn = mean_of_draws(task, "train", 0.02)
-    assert row["error"] == pytest.approx(np.abs(drawn - task.y["train"]).mean(), abs=0.005)
-    rates = selection_rates(drawn, task.s["train"], task.groups)
-    assert row["difference"] == pytest.approx(np.abs(rates - drawn.mean()).max(), abs=0.01)
+    mean = draws(METHOD.fit(task, 0, knobs(0.02)).predict(task.X["train"])).mean(0)
+    assert row["error"] == pytest.approx(np.abs(mean - task.y["train"]).mean(), abs=0.005)
+    rates = selection_rates(mean, task.s["train"], task.groups)
+    assert row["difference"] == pytest.approx(np.abs(rates - mean.mean()).max(), abs=0.01)
     assert METHOD.fit(task, 0, knobs(0.02, rounds=3)).log[0]["rounds"] == 3
 
 
@@ -171,7 +181,7 @@ def test_a_fit_says_what_it_did(setting: str) -> None:
 def test_the_real_data_give_the_known_figures(real_data: Callable[[str], Processed]) -> None:
     task = task_of(real_data("adult"), "gender")
     fit = METHOD.fit(task, 0, knobs(0.01))
-    predicted = fit.predict(task.X["test"])
+    predicted = draws(fit.predict(task.X["test"]), 1)[0]
     assert (predicted == task.y["test"]).mean() == pytest.approx(0.825, abs=0.005)
     rates = selection_rates(predicted, task.s["test"], 2)
     assert np.ptp(rates) / 3 == pytest.approx(0.007, abs=0.005)  # imparity as released

@@ -16,7 +16,12 @@ from tests.conftest import ROOT
 
 COMMITTED = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
 REMOVED = object()
-NO_FRONTS = {"frontier.strengths": {"vanilla": [0.0]}, "frontier.exceptions": {}}  # but vanilla's
+# of vanilla alone
+NO_FRONTS = {
+    "frontier.strengths": {"vanilla": [0.0]},
+    "frontier.exceptions": {},
+    "honest.strengths": {"vanilla": 0.0},
+}
 
 
 def changed(changes: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +142,18 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("frontier.strengths.magic", [1.0], "frontier.strengths.magic.[key] = 'magic'", "one of"),
         ("frontier.strengths.vanilla", REMOVED, "frontier.strengths: vanilla is missing", "again"),
         ("frontier.strengths.vanilla", [0.1], "frontier.strengths.vanilla = [0.1]", "no strength"),
-        ("frontier.strengths.infofair_ts", [0.1], "frontier.strengths.infofair_ts", "no front"),
+        (
+            "frontier.strengths.infofair_ts",
+            [0.1],
+            "frontier.strengths.infofair_ts",
+            "section of its",
+        ),
+        ("honest.splits", [0, 0], "honest.splits = [0, 0]", "only once"),
+        ("honest.seeds", [-1], "honest.seeds[0] = -1", "equal to 0"),
+        ("honest.smallest_group", 0, "honest.smallest_group = 0", "equal to 1"),
+        ("honest.strengths.gdp", [1.0], "honest.strengths.gdp = [1.0]", "a valid number"),
+        ("honest.strengths.vanilla", REMOVED, "honest.strengths: vanilla is missing", "against"),
+        ("honest.strengths.vanilla", 1.0, "honest.strengths.vanilla = [1.0]", "no strength"),
         ("frontier.exceptions.magic", {}, "frontier.exceptions.magic.[key] = 'magic'", "one of"),
         ("frontier.exceptions.infofair_td", {}, "frontier.exceptions.infofair_td", "not among"),
         (
@@ -233,25 +249,27 @@ def test_an_ablation_outside_the_list_of_ablations_is_refused() -> None:
     assert "infofair_ts" in message(changed(changes))
 
 
-def test_the_fronts_need_the_sections_of_their_methods() -> None:
+def test_fronts_and_honest_table_need_the_sections_of_their_methods() -> None:
     changes = {"methods.solved": ["lfr", "gerryfair"], "fcfc": REMOVED}
     assert "fcfc is missing" in message(changed(changes))
-    params.check(changed(changes | {"frontier.strengths.fcfc": REMOVED}))
+    changes["frontier.strengths.fcfc"] = REMOVED
+    assert "fcfc is missing" in message(changed(changes))
+    params.check(changed(changes | {"honest.strengths.fcfc": REMOVED}))
 
 
 def test_in_the_fronts_networks_are_trained_alike_but_for_the_exceptions() -> None:
     given = {"frontier.exceptions": {"gdp": {"epochs": 3}, "di": {"learning_rate": 0.5}}}
     found = params.check(changed(given | {"gdp.learning_rate": 0.7}))
     backbone = found.backbone
-    knobs, training = found.in_fronts("vanilla")
+    knobs, training = found.well_trained("vanilla")
     assert (knobs.learning_rate, training) == (backbone.learning_rate, backbone)
-    knobs, training = found.in_fronts("gdp")
+    knobs, training = found.well_trained("gdp")
     assert knobs.learning_rate == backbone.learning_rate
     assert training == backbone.model_copy(update={"epochs": 3})
-    knobs, training = found.in_fronts("di")
+    knobs, training = found.well_trained("di")
     assert knobs.learning_rate == training.learning_rate == 0.5
     assert knobs.smallest_group == found.knobs("di").smallest_group
-    assert found.in_fronts("fcfc") == (found.knobs("fcfc"), backbone)
+    assert found.well_trained("fcfc") == (found.knobs("fcfc"), backbone)
 
 
 def test_one_empty_list_of_methods_is_fine() -> None:

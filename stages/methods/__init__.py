@@ -132,7 +132,8 @@ class Network(Method):
     free: Mapping[str, tuple[str | int, str | int]] = {}
     zeros: tuple[str, ...] = ()  # the free maps that start at zero instead of at random
     # The free maps that have a loss and an optimiser of their own. Before each step of the others
-    # they take `critic_steps` at `critic_learning_rate` (the method's knobs), without decay.
+    # they take `critic_steps` at `critic_learning_rate` (the method's knobs), without decay, each
+    # on a part of the minibatch.
     critics: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()  # what `objective` gives besides the terms, for the curves
     block: int = 4096  # validation rows that the objective sees at a time

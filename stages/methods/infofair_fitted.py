@@ -26,8 +26,8 @@ What differs from the released form, and why:
 - The loss of f takes the mean over s̃ instead of a draw: E[softplus(−f(z)ₛ) + Σ q(s̃|z)
   softplus(f(z)ₛ̃)]. It is what the mean of many draws tends to, and needs no noise.
 - f and g are ahead of what they criticise: they take `critic_steps` at their own learning rate
-  before each step of the predictor, and α counts only after `warm_up` epochs, when they have
-  something to say.
+  before each step of the predictor, each on a part of the minibatch, and α counts only after
+  `warm_up` epochs, when they have something to say.
 
 The curves report the running estimate of I(z; s) in bits, `bits`: H(s) of the training rows, and
 both expectations over the epoch's minibatches. It is no bound: where f and g lag behind, it is too
