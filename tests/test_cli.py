@@ -11,7 +11,7 @@ from stages.files import Problem
 from tests.conftest import ROOT
 
 OF_A_DATASET = ["download", "validate", "preprocess", "train", "solve", "evaluate"]
-STAGES = [*OF_A_DATASET, "summarize", "frontier", "check", "notebook", "report"]
+STAGES = [*OF_A_DATASET, "summarize", "frontier", "honest", "check", "notebook", "report"]
 
 
 def arguments(stage: str, dataset: str = "compas") -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The honest profile: pooled groups, honest data, intervals over splits and seeds."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from stages import honest, preprocess
-from stages.files import Problem
+from stages import honest, params, preprocess
 from stages.params import Params
 from stages.processed import Processed
-from tests.conftest import paper_params
+from tests.conftest import paper_params, yaml
 from tests.simulated import processed
 
 
@@ -92,7 +92,7 @@ def test_small_groups_of_the_real_data_are_pooled(real_data: Callable[[str], Pro
 
 
 def test_the_profile_changes_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    params = paper_params()
+    given = paper_params()
     seen: list[Params] = []
 
     def process(frame: object, name: str, data: str, split: str, params: Params) -> Processed:
@@ -102,23 +102,65 @@ def test_the_profile_changes_what_it_says(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(preprocess, "validated_rows", lambda dataset: pd.DataFrame())
     monkeypatch.setattr(preprocess, "process", process)
     monkeypatch.setattr(honest.files, "raw_source", lambda dataset: {"data": "real"})
-    honest.prepared("compas", 3, params)
-    honest.prepared("adult", 4, params)
+    honest.prepared("compas", 3, given)
+    honest.prepared("adult", 4, given)
     compas, adult = seen
     assert compas.split == adult.split == "random"
     assert (compas.random_split.seed, adult.random_split.seed) == (3, 4)
-    assert compas.random_split.train == params.random_split.train
+    assert compas.random_split.train == given.random_split.train
     assert compas.scale == adult.scale == "train_rows"
     assert compas.knobs("compas").drop_leaking_columns
     assert not adult.knobs("adult").drop_leaking_columns  # it has none to drop
-    assert compas.knobs("compas").hidden == params.knobs("compas").hidden
+    assert compas.knobs("compas").hidden == given.knobs("compas").hidden
 
 
-def test_too_few_rows_for_any_comparison_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset_with_too_few_rows_for_any_comparison_is_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     nothing = honest.pooled(processed(), 10**6)
     monkeypatch.setattr(honest, "prepared", lambda *_: nothing)
-    with pytest.raises(Problem, match=r"honest\.smallest_group = 20: no setting of adult"):
-        honest.of_dataset("adult", paper_params())
+    assert honest.of_dataset("adult", paper_params()) == []
+    assert "adult is left out: no setting has two groups of 20" in capsys.readouterr().err
+    empty = honest.summarize(pd.DataFrame([], columns=honest.COLUMNS))
+    assert empty.empty and "more_imparity" in empty
+
+
+def test_the_stage_writes_every_split_seed_setting_and_method(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "1")
+    content = yaml.load(params.PATH)
+    content |= {"datasets": ["compas", "adult"]}
+    content["backbone"] |= {"epochs": 2, "batch_size": 64}
+    strengths = {"vanilla": 0.0, "infofair_fitted": 1.0, "fcfc": 0.0, "lfr": 1.0}
+    content["honest"] |= {"splits": [0, 5], "seeds": [1, 2], "strengths": strengths}
+    content["lfr"] |= {"prototypes": 3, "iterations": 5}
+    yaml.dump(content, params.PATH)
+
+    def prepared(dataset: str, split: int, _: object) -> Processed:
+        found = processed(700, seed=split)
+        return honest.pooled(found, 5) if dataset == "compas" else honest.pooled(found, 10**6)
+
+    monkeypatch.setattr(honest, "prepared", prepared)
+    honest.main()
+    runs, summary = pd.read_csv(honest.RUNS), pd.read_csv(honest.SUMMARY)
+    assert list(runs.columns) == honest.COLUMNS
+    settings = processed().settings
+    wanted = {
+        ("compas", setting, method, split, seed, part)
+        for setting in settings
+        for method in strengths
+        for split in (0, 5)
+        for seed in ((0,) if method == "fcfc" else (1, 2))
+        for part in ("validation", "test")
+        if method != "lfr" or setting == "gender"
+    }
+    keys = ["dataset", "setting", "method", "partition_seed", "seed", "split"]
+    found = list(runs[keys].itertuples(index=False, name=None))
+    assert set(found) == wanted and len(found) == len(wanted)
+    assert runs["setting"].drop_duplicates().tolist() == settings
+    assert len(summary) == 3 * 3 + 1
+    assert summary[["micro_f1", "imparity_low", "more_imparity_high"]].notna().all(axis=None)
 
 
 # -- intervals ----------------------------------------------------------------------------------

@@ -168,6 +168,7 @@ def test_of_equal_scores_the_first_is_chosen(
     content = yaml.load(params.PATH)
     content["frontier"]["strengths"] = {"vanilla": [0.0]}  # Tied has no strength
     content["frontier"]["exceptions"] = {}
+    content["honest"]["strengths"] = {"vanilla": 0.0}
     yaml.dump(content, params.PATH)
     solve.main("compas", "lfr")
     assert (load_arrays(files.predictions("compas", "lfr"))["test"] == np.float32(0.4)).all()
