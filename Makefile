@@ -8,8 +8,8 @@ export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro frontier report compare figures test fuzz faults lint format mini verify worker \
-  bench clean
+.PHONY: help setup recover repro frontier honest report compare figures test fuzz faults lint format mini \
+  verify worker bench clean
 
 help: ## list every target
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
@@ -32,6 +32,9 @@ repro: recover ## run the whole pipeline (dvc repro): data, training, metrics
 
 frontier: recover ## train every method at many strengths and draw the fronts (dvc repro figure_frontier)
 	dvc repro figure_frontier
+
+honest: recover ## the paper's comparison on honest data: no leak, random splits, no tiny groups
+	dvc repro table_honest
 
 report: recover ## make the report page, and open it or say where it is
 	dvc repro report

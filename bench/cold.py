@@ -1,4 +1,6 @@
-"""Where the time of a cold run goes: `dvc repro` of everything, in a copy without a cache.
+"""Where the time of a cold run goes: the first `dvc repro` in a fresh clone, without a cache.
+
+The fronts and the honest table, whose results are in git, are then up to date and not made again.
 
 Prints the seconds of each stage, of these how many were training or solving, the sum for each
 method, and puts into bench/results.json
@@ -33,7 +35,7 @@ def copy(to: Path) -> None:
     """The files git knows or would add, as a repository of their own."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     for name in subprocess.check_output(listed, text=True).split("\0"):
-        if name and Path(name).exists() and name != "dvc.lock":
+        if name and Path(name).exists():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(name, to / name)
     subprocess.run(["git", "init", "--quiet"], cwd=to, check=True)
