@@ -31,7 +31,7 @@ STAGES = {
     "summarize": ["summarize"],
     "frontier": ["frontier"],
     "honest": ["honest"],
-    "table": ["notebook", "tables"],  # notebooks import the second
+    "table": ["notebook", "tables", "honest_table"],  # notebooks import all but the first
     "figure": ["notebook", "figures"],
     "report": ["report"],
 }

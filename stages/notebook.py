@@ -1,6 +1,7 @@
 """Run one of the notebooks in notebooks/ and keep it, with what it shows, in reports/.
 
     results_table   the paper's results table, to results/figures/results_table.{html,tex,md}
+    honest_table    the table of the honest profile, to results/figures/honest_table.{html,tex,md}
     tradeoff        micro F1 against imparity, to results/figures/tradeoff.{svg,png}
     frontier        every method at many strengths, to results/figures/frontier.{svg,png}
     ablation        InfoFair without one of its terms, to results/figures/ablation.{svg,png}
@@ -21,7 +22,7 @@ from tempfile import TemporaryDirectory
 import nbformat
 from nbformat import NotebookNode
 
-from stages import cli, files, fronts
+from stages import cli, files, fronts, honest_table
 from stages.files import Problem
 from stages.params import load
 from stages.progress import watched
@@ -34,11 +35,15 @@ WRITTEN = {
     "tradeoff": ("svg", "png"),
     "ablation": ("svg", "png"),
     "frontier": ("svg", "png"),
+    "honest_table": ("html", "tex", "md"),
     "experiments": (),
 }
 # What a notebook reads instead of the summary, and the stage that makes it.
 OF_FRONTIER = {"summary": fronts.SUMMARY, "areas": fronts.HYPERVOLUME, "best": fronts.BEST}
-READ = {"frontier": (OF_FRONTIER, "frontier")}
+READ = {
+    "frontier": (OF_FRONTIER, "frontier"),
+    "honest_table": ({"summary": honest_table.SUMMARY}, "honest"),
+}
 
 
 def source(name: str) -> Path:

@@ -34,6 +34,7 @@ METHODS = {
     "infofair": "InfoFair",
 }
 MORE_METHODS = {  # that the paper does not have
+    "infofair_fitted": "InfoFair, fitted",
     "dp_gap": "Parity gap",
     "plugin_mi": "Plug-in MI",
     "reweighing": "Reweighing",
@@ -144,11 +145,14 @@ def noise_floor(summary: pd.DataFrame, dataset: str, setting: str) -> float:
     return float(cell(summary, dataset, setting)["floor_released"].get("vanilla", float("nan")))
 
 
+SIMULATED = "SIMULATED DATA, not the real dataset."
+
+
 def warnings(summary: pd.DataFrame) -> list[str]:
     """What a reader must know before reading any figure of these rows."""
     said = []
     if (summary["data"] != "real").any():
-        said.append("SIMULATED DATA, not the real dataset.")
+        said.append(SIMULATED)
     # a dataset that is not the paper's has no other split
     if (summary["dataset"].isin(DATASETS) & (summary["partition"] != "authors")).any():
         said.append("Random split, not the authors'.")
@@ -157,8 +161,27 @@ def warnings(summary: pd.DataFrame) -> list[str]:
 
 # -- the table -----------------------------------------------------------------------------------
 
-COLUMNS = {"f1": "Micro/Macro F1", "imparity": "Imparity", "reduction": "Reduction"}
 LINES = {"selected": "ours, selected", "mean": "ours, mean ± std", "paper": "paper"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the blocks of one kind of table share."""
+
+    name: str  # of the notebook <name>_table.ipynb; begins ids and labels
+    title: str  # of a block, before the dataset's name
+    second: str  # what the second column is called; the first is Method
+    columns: dict[str, str]  # three per setting: class -> heading
+    legend: dict[str, str]
+
+
+RESULTS = Layout(
+    "results",
+    "Debiasing results on",
+    "Source",
+    {"f1": "Micro/Macro F1", "imparity": "Imparity", "reduction": "Reduction"},
+    LEGEND,
+)
 
 
 @dataclass(frozen=True)
@@ -170,12 +193,19 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Line:
+    kind: str  # its class
+    label: str  # in the second column
+    cells: list[Cell]  # three per setting
+
+
+@dataclass(frozen=True)
 class Block:
-    """One dataset: for each method its lines, and in each line three cells per setting."""
+    """One dataset: for each method its lines."""
 
     dataset: str
     settings: list[str]  # their names
-    methods: dict[str, dict[str, list[Cell]]]
+    methods: dict[str, list[Line]]
     floor: list[Cell]
     warnings: list[str]
 
@@ -273,7 +303,10 @@ def _block(summary: pd.DataFrame, dataset: str) -> Block:
     return Block(
         dataset,
         [setting_name(name, names) for name in names],
-        lines,
+        {
+            method: [Line(kind, LINES[kind], cells) for kind, cells in of_method.items()]
+            for method, of_method in lines.items()
+        },
         [cell for setting in names for cell in _floor(summary, dataset, setting)],
         warnings(own),
     )
@@ -282,17 +315,19 @@ def _block(summary: pd.DataFrame, dataset: str) -> Block:
 # -- HTML ----------------------------------------------------------------------------------------
 
 
-def to_html(table: list[Block]) -> str:
+def to_html(table: list[Block], layout: Layout = RESULTS) -> str:
     """A fragment: one <table> per dataset, a <tbody> per method, then the legend.
 
     Every cell with a figure has it in full in `data-value`, for a script that sorts.
     """
-    parts = [_html_block(block) for block in table]
-    legend = [f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in LEGEND.items()]
+    parts = [_html_block(block, layout) for block in table]
+    legend = [
+        f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in layout.legend.items()
+    ]
     return "\n".join([*parts, '<dl class="legend">', *legend, "</dl>", ""])
 
 
-def _html_block(block: Block) -> str:
+def _html_block(block: Block, layout: Layout) -> str:
     name = html.escape(block.dataset)
     lines = [
         *(
@@ -300,10 +335,11 @@ def _html_block(block: Block) -> str:
             f"{html.escape(warning)}</strong></p>"
             for warning in block.warnings
         ),
-        f'<table class="results" id="results-{name}" data-dataset="{name}">',
+        f'<table class="results" id="{layout.name}-{name}" data-dataset="{name}">',
         f"<caption>{html.escape(': '.join([block.title, *block.warnings]))}</caption>",
         "<thead>",
-        '<tr><th scope="col" rowspan="2">Method</th><th scope="col" rowspan="2">Source</th>'
+        '<tr><th scope="col" rowspan="2">Method</th>'
+        f'<th scope="col" rowspan="2">{html.escape(layout.second)}</th>'
         + "".join(
             f'<th scope="colgroup" colspan="3">{html.escape(setting)}</th>'
             for setting in block.settings
@@ -313,7 +349,7 @@ def _html_block(block: Block) -> str:
         + "".join(
             f'<th scope="col" class="{kind}">{html.escape(title)}</th>'
             for _ in block.settings
-            for kind, title in COLUMNS.items()
+            for kind, title in layout.columns.items()
         )
         + "</tr>",
         "</thead>",
@@ -324,20 +360,20 @@ def _html_block(block: Block) -> str:
             f'<th scope="rowgroup" rowspan="{len(of_method)}">'
             f"{html.escape(method_name(method))}</th>"
         )
-        for line, cells in of_method.items():
-            row = f'<tr class="{line}">{head}<th scope="row">{html.escape(LINES[line])}</th>'
-            lines.append(row + _html_cells(cells) + "</tr>")
+        for line in of_method:
+            row = f'<tr class="{line.kind}">{head}<th scope="row">{html.escape(line.label)}</th>'
+            lines.append(row + _html_cells(line.cells, layout) + "</tr>")
             head = ""
         lines.append("</tbody>")
     if any(cell.text for cell in block.floor):
         row = '<tr class="floor"><th scope="row" colspan="2">Noise floor</th>'
-        lines += ["<tfoot>", row + _html_cells(block.floor) + "</tr>", "</tfoot>"]
+        lines += ["<tfoot>", row + _html_cells(block.floor, layout) + "</tr>", "</tfoot>"]
     return "\n".join([*lines, "</table>"])
 
 
-def _html_cells(cells: list[Cell]) -> str:
+def _html_cells(cells: list[Cell], layout: Layout) -> str:
     parts = []
-    for kind, cell in zip(list(COLUMNS) * (len(cells) // 3), cells, strict=True):
+    for kind, cell in zip(list(layout.columns) * (len(cells) // 3), cells, strict=True):
         classes = [kind]
         classes += ["best"] * cell.best + ["constant"] * bool(cell.note)
         classes += ["missing"] * (cell.text == "N/A")
@@ -357,7 +393,8 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
-    "−": "$-$", "±": r"$\pm$", "†": r"$\dagger$", "–": "--",
+    "−": "$-$", "±": r"$\pm$", "†": r"$\dagger$", "–": "--", "▼": r"$\bigtriangledown$",
+    "▲": r"$\bigtriangleup$",
 }  # fmt: skip
 
 
@@ -366,50 +403,53 @@ def latex(text: str) -> str:
     return "".join(_LATEX.get(c, c) for c in text).replace(r" $\pm$ ", r"$\,\pm\,$")
 
 
-def to_latex(table: list[Block]) -> str:
+def to_latex(table: list[Block], layout: Layout = RESULTS) -> str:
     """A document that compiles by itself; a paper takes what is between begin and end{document}."""
     parts = [
-        "% Made by notebooks/results_table.ipynb. Needs the packages booktabs and graphicx.",
+        f"% Made by notebooks/{layout.name}_table.ipynb. Needs the packages booktabs and graphicx.",
         r"\documentclass[a4paper]{article}",
         r"\usepackage[landscape,margin=10mm]{geometry}",
         r"\usepackage{booktabs,graphicx}",
         r"\begin{document}",
-        *(_latex_block(block) for block in table),
+        *(_latex_block(block, layout) for block in table),
         r"\end{document}",
     ]
     return "\n".join([*parts, ""])
 
 
-def _latex_block(block: Block) -> str:
+def _latex_block(block: Block, layout: Layout) -> str:
     count = len(block.settings)
     groups = r"@{\hspace{7pt}}".join(["rrr"] * count)
-    caption = rf"Debiasing results on \emph{{{latex(block.title)}}}."
+    caption = rf"{latex(layout.title)} \emph{{{latex(block.title)}}}."
     caption += "".join(rf" \textbf{{{latex(warning)}}}" for warning in block.warnings)
     rules = "".join(rf"\cmidrule(lr){{{3 + 3 * i}-{5 + 3 * i}}}" for i in range(count))
     heads = [rf"\multicolumn{{3}}{{c}}{{{latex(setting)}}}" for setting in block.settings]
+    titles = ["Method", layout.second, *list(layout.columns.values()) * count]
     lines = [
         r"\begin{table}[p]",
         r"\centering\scriptsize\setlength{\tabcolsep}{2.5pt}",
         rf"\caption{{{caption}}}",
-        rf"\label{{tab:results-{re.sub('[^a-z0-9]+', '-', block.dataset.lower())}}}",
+        rf"\label{{tab:{layout.name}-{re.sub('[^a-z0-9]+', '-', block.dataset.lower())}}}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{@{{}}ll{groups}@{{}}}}",
         r"\toprule",
         " & ".join(["", "", *heads]) + r" \\",
         rules,
-        " & ".join(["Method", "Source", *map(latex, list(COLUMNS.values()) * count)]) + r" \\",
+        " & ".join(map(latex, titles)) + r" \\",
         r"\midrule",
     ]
     for i, (method, of_method) in enumerate(block.methods.items()):
         lines += [r"\addlinespace"] * (i > 0)
         names = [rf"\textbf{{{latex(method_name(method))}}}"] + [""] * (len(of_method) - 1)
-        for name, (line, cells) in zip(names, of_method.items(), strict=True):
-            texts = [rf"\textbf{{{latex(c.text)}}}" if c.best else latex(c.text) for c in cells]
-            lines.append(" & ".join([name, latex(LINES[line]), *texts]) + r" \\")
+        for name, line in zip(names, of_method, strict=True):
+            texts = [
+                rf"\textbf{{{latex(c.text)}}}" if c.best else latex(c.text) for c in line.cells
+            ]
+            lines.append(" & ".join([name, latex(line.label), *texts]) + r" \\")
     if any(cell.text for cell in block.floor):
         floor = ["Noise floor", "", *(latex(cell.text) for cell in block.floor)]
         lines += [r"\midrule", " & ".join(floor) + r" \\"]
-    legend = " ".join(rf"\emph{{{latex(k)}}}: {latex(v)}" for k, v in LEGEND.items())
+    legend = " ".join(rf"\emph{{{latex(k)}}}: {latex(v)}" for k, v in layout.legend.items())
     lines += [r"\bottomrule", r"\end{tabular}}", r"\par\smallskip", r"\begin{minipage}{\linewidth}"]
     return "\n".join([*lines, legend, r"\end{minipage}", r"\end{table}"])
 
@@ -422,23 +462,25 @@ def markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|#~&$])", r"\\\1", text.replace("\n", " "))
 
 
-def to_markdown(table: list[Block]) -> str:
-    legend = [f"- *{markdown(k)}*: {markdown(v)}" for k, v in LEGEND.items()]
-    return "\n".join([*(_markdown_block(block) for block in table), *legend, ""])
+def to_markdown(table: list[Block], layout: Layout = RESULTS) -> str:
+    legend = [f"- *{markdown(k)}*: {markdown(v)}" for k, v in layout.legend.items()]
+    return "\n".join([*(_markdown_block(block, layout) for block in table), *legend, ""])
 
 
-def _markdown_block(block: Block) -> str:
+def _markdown_block(block: Block, layout: Layout) -> str:
     lines = [f"### {markdown(block.title)}", ""]
     if block.warnings:
         lines += ["> [!WARNING]", *(f"> **{markdown(w)}**" for w in block.warnings), ""]
-    heads = [f"{setting}: {title}" for setting in block.settings for title in COLUMNS.values()]
-    lines += [markdown_row(["Method", "Source", *map(markdown, heads)])]
+    heads = [
+        f"{setting}: {title}" for setting in block.settings for title in layout.columns.values()
+    ]
+    lines += [markdown_row(["Method", layout.second, *map(markdown, heads)])]
     lines += ["|---|---|" + "---:|" * len(heads)]
     for method, of_method in block.methods.items():
         names = [f"**{markdown(method_name(method))}**"] + [""] * (len(of_method) - 1)
-        for name, (line, cells) in zip(names, of_method.items(), strict=True):
-            texts = [f"**{markdown(c.text)}**" if c.best else markdown(c.text) for c in cells]
-            lines.append(markdown_row([name, markdown(LINES[line]), *texts]))
+        for name, line in zip(names, of_method, strict=True):
+            texts = [f"**{markdown(c.text)}**" if c.best else markdown(c.text) for c in line.cells]
+            lines.append(markdown_row([name, markdown(line.label), *texts]))
     if any(cell.text for cell in block.floor):
         lines.append(markdown_row(["*Noise floor*", "", *(markdown(c.text) for c in block.floor)]))
     return "\n".join([*lines, ""])

@@ -14,9 +14,9 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from stages import compare, figures, fronts, notebook, tables
+from stages import compare, figures, fronts, honest_table, notebook, tables
 from stages.files import Problem
-from tests import frontiers
+from tests import frontiers, honests
 from tests.conftest import ROOT
 from tests.summaries import summary
 
@@ -39,6 +39,7 @@ def small(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     table.to_csv(fronts.SUMMARY, index=False)
     areas.to_csv(fronts.HYPERVOLUME, index=False)
     fronts.best(table).to_csv(fronts.BEST, index=False)
+    honests.summary(("adult",)).to_csv(honest_table.SUMMARY, index=False)
     return workspace
 
 
@@ -102,7 +103,9 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 # -- executed ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["results_table", "tradeoff", "ablation", "frontier"])
+@pytest.mark.parametrize(
+    "name", ["results_table", "tradeoff", "ablation", "frontier", "honest_table"]
+)
 def test_a_notebook_is_executed_to_the_same_bytes(name: str, small: Path) -> None:
     kept = [notebook.executed(name)]
     kept += [notebook.FIGURES / f"{name}.{kind}" for kind in notebook.WRITTEN[name]]
@@ -119,11 +122,18 @@ def test_a_notebook_is_executed_to_the_same_bytes(name: str, small: Path) -> Non
         assert kept[1].read_text("utf-8") == tables.to_html(tables.blocks(table))
         assert kept[2].read_text("utf-8") == tables.to_latex(tables.blocks(table))
         assert kept[3].read_text("utf-8") == tables.to_markdown(tables.blocks(table))
+    elif name == "honest_table":
+        own = honest_table.read(honest_table.SUMMARY)
+        given = honest_table.blocks(own), honest_table.layout(own)
+        for path, write in zip(
+            kept[1:], (tables.to_html, tables.to_latex, tables.to_markdown), strict=True
+        ):
+            assert path.read_text("utf-8") == write(*given)
     else:
-        given = [table]
+        read = [table]
         if name == "frontier":
-            given = [fronts.read(path) for path in (fronts.SUMMARY, fronts.HYPERVOLUME)]
-        figures.save(getattr(figures, name)(*given), "again.svg")
+            read = [fronts.read(path) for path in (fronts.SUMMARY, fronts.HYPERVOLUME)]
+        figures.save(getattr(figures, name)(*read), "again.svg")
         assert kept[1].read_bytes() == Path("again.svg").read_bytes()
         assert "image/png" in outputs(name)
 
@@ -223,7 +233,10 @@ def test_help_names_the_notebooks(tmp_path: Path) -> None:
         text=True, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"},
     )  # fmt: skip
     assert done.returncode == 0
-    assert "one of results_table, tradeoff, ablation, frontier, experiments" in done.stdout
+    assert (
+        "one of results_table, tradeoff, ablation, frontier, honest_table, experiments"
+        in done.stdout
+    )
     assert "params.yaml" not in done.stdout
 
 

@@ -110,7 +110,7 @@ def from_markdown(text: str) -> Cells:
     return found
 
 
-WRITE: dict[str, Callable[[list[tables.Block]], str]] = {
+WRITE: dict[str, Callable[..., str]] = {
     "html": tables.to_html, "latex": tables.to_latex, "markdown": tables.to_markdown
 }  # fmt: skip
 READ = {"html": from_html, "latex": from_latex, "markdown": from_markdown}
@@ -459,7 +459,7 @@ def rows_of(text: str) -> list[list[str]]:
 
 def test_a_dataset_without_its_leak_is_named_after_it() -> None:
     assert tables.dataset_name("compas_without_leak") == "COMPAS without leak"
-    assert tables.dataset_name("mine_without_leak") == "mine without leak"
+    assert tables.dataset_name("mine_without_leak") == "Mine without leak"
 
 
 def test_areas_have_a_column_per_method_and_a_line_per_setting() -> None:
