@@ -22,7 +22,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ruamel.yaml import YAML
 
-from stages import cli, datasets, files, methods, tables
+from stages import cli, datasets, files, fronts, honest_table, methods, tables
 from stages.metrics import average_gap_released
 from stages.params import PATH, Params, load
 
@@ -40,6 +40,7 @@ TOLERANCES = (0.01, 0.02)
 EXACT = 0.0005  # a printed figure has three decimals
 FAR = 0.02  # from here on a difference is marked
 ALL, REST = "All", "Not constant in print"
+FITTED = "infofair_fitted"
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +158,165 @@ def objective(dataset: str, epochs: int) -> dict[str, float]:
     }  # fmt: skip
 
 
+# -- what survives in the honest table ------------------------------------------------------------
+
+Row = dict[Any, Any]
+Place = tuple[str, str]  # dataset, setting
+Rows = dict[str, dict[Place, Row]]  # of results/honest_summary.csv, by method and place
+
+
+def by_method(honest: pd.DataFrame, chosen: Iterable[str]) -> Rows:
+    """Of these datasets; without what diverged."""
+    found: Rows = {method: {} for method in honest_table.methods(honest)}
+    rows = honest[honest["dataset"].isin(list(chosen)) & (honest["diverged"] == 0)]
+    for row in rows.to_dict("records"):
+        found[row["method"]][row["dataset"], row["setting"]] = row
+    return {method: of for method, of in found.items() if of}
+
+
+def sides(rows: Mapping[Place, Row], figure: str) -> dict[str, list[Place]]:
+    """Where the whole interval of a figure's difference from vanilla is below 0, where above."""
+    ends = {p: (row[f"more_{figure}_low"], row[f"more_{figure}_high"]) for p, row in rows.items()}
+    return {
+        "lower": [place for place, (_, high) in ends.items() if high < 0],
+        "higher": [place for place, (low, _) in ends.items() if low > 0],
+    }
+
+
+def matching(rows: Rows, method: str) -> dict[str, Row]:
+    """The methods that lower imparity in at least as many settings as this one, and in any.
+
+    Beside the number, the mean change of micro F1 over the settings in which both ran, and whether
+    it is no worse than this method's own there.
+    """
+    lowered = {name: len(sides(of, "imparity")["lower"]) for name, of in rows.items()}
+    found = {}
+    for name, of in rows.items():
+        shared = [place for place in of if place in rows[method]]
+        if name not in ("vanilla", method) and shared and lowered[name] >= max(lowered[method], 1):
+            mean, own = (
+                sum(rows[m][place]["more_micro_f1"] for place in shared) / len(shared)
+                for m in (name, method)
+            )
+            found[name] = {
+                "lowered": lowered[name], "settings": len(of), "more_micro_f1": mean,
+                "no_dearer": mean >= own,
+            }  # fmt: skip
+    return found
+
+
+def constant_share(rows: Iterable[Row]) -> float:
+    """Of all models, of every split and seed."""
+    models = [(row["splits"] * row["seeds"], row["constant"]) for row in rows]
+    return sum(n * share for n, share in models) / sum(n for n, _ in models)
+
+
+def beside(rows: Rows, method: str, other: str) -> list[Row]:
+    """One method against another in each setting that both have.
+
+    `better`: lower mean imparity at no lower mean micro F1; `clearly`: the intervals of their
+    differences from vanilla in imparity do not overlap, and its own is the lower.
+    """
+    found = []
+    for place, row in rows.get(method, {}).items():
+        if theirs := rows.get(other, {}).get(place):
+            lower = row["imparity"] < theirs["imparity"]
+            found.append(
+                {
+                    "place": place, "row": row, "other": theirs, "lower": lower,
+                    "better": lower and row["micro_f1"] >= theirs["micro_f1"],
+                    "clearly": row["more_imparity_high"] < theirs["more_imparity_low"],
+                }
+            )  # fmt: skip
+    return found
+
+
+def judged(honest: pd.DataFrame, paper: list[str], collapsed: Iterable[str]) -> Row | None:
+    """What the honest table says of the paper's conclusions; None if InfoFair is not in it.
+
+    Of the paper's datasets. collapsed: the methods that are constant in print.
+    """
+    rows = by_method(honest, paper)
+    if not (own := rows.get("infofair")):
+        return None
+    return {
+        "settings": len(own),
+        "imparity": sides(own, "imparity"),
+        "micro_f1": sides(own, "micro_f1"),
+        "changes": [row["more_micro_f1"] for row in own.values()],
+        "matching": matching(rows, "infofair"),
+        "collapsed": {m: constant_share(rows[m].values()) for m in collapsed if m in rows},
+        "fitted": beside(rows, FITTED, "infofair"),
+    }
+
+
+# -- fronts ---------------------------------------------------------------------------------------
+
+
+def grid(table: pd.DataFrame, text: Callable[[Row], str]) -> dict[str, Any]:
+    """A table with a line per dataset and setting, and a column per method."""
+    lines = {
+        place: {row["method"]: text(row) for row in rows.to_dict("records")}
+        for place, rows in table.groupby(fronts.PLACE, sort=False)
+    }
+    return {"methods": honest_table.methods(table), "lines": lines}
+
+
+def area_text(row: Row) -> str:
+    figures = (spread(row[name], row[f"{name}_std"]) for name in ("hypervolume", "above_chord"))
+    return "{} ({})".format(*figures)
+
+
+def best_text(row: Row) -> str:
+    if pd.isna(row["strength"]):
+        return "–"
+    marks = "*" * (row["imparity"] > row["budget"]) + "†" * (row["constant"] > 0)
+    return f"{number(row['micro_f1'])} / {number(row['imparity'])}{marks}"
+
+
+def bits(information: pd.DataFrame) -> dict[str, Any]:
+    """Each method's running and held-out estimate of I(z; s): means over seeds, by strength."""
+    found = {}
+    for method, of in information.groupby("method", sort=False):
+        means = of.groupby([*fronts.PLACE, "strength"], sort=False)[["running", "held_out"]].mean()
+        lines: dict[Place, dict[float, Row]] = {}
+        for row in means.reset_index().to_dict("records"):
+            place = row["dataset"], row["setting"]
+            lines.setdefault(place, {})[row["strength"]] = row
+        found[str(method)] = {
+            "strengths": sorted(set(of["strength"])),
+            "lines": lines,
+            "cells": len(means),
+            "short": int((means["running"] < means["held_out"]).sum()),
+            "apart": float((means["running"] - means["held_out"]).abs().mean()),
+        }
+    return found
+
+
+def of_fronts() -> dict[str, Any]:
+    """What results/ says of the fronts."""
+    areas, best = fronts.read(fronts.HYPERVOLUME), fronts.read(fronts.BEST)
+    places = list(areas[fronts.PLACE].drop_duplicates().itertuples(index=False, name=None))
+    ahead: dict[Place, dict[str, list[float]]] = {}
+    for row in fronts.ahead(best, FITTED):
+        rivals = ahead.setdefault((row["dataset"], row["setting"]), {})
+        rivals.setdefault(row["rival"], []).append(row["budget"])
+    return {
+        "standings": fronts.standings(areas, FITTED),
+        "fitted": FITTED in set(areas["method"]),
+        "ahead": ahead,
+        "counted": {  # the places by what they are called, and those where nobody is ahead
+            name: (those, [place for place in those if place not in ahead])
+            for name, leak in (("as the paper has them", False), ("without leak", True))
+            if (those := [p for p in places if p[0].endswith(fronts.WITHOUT_LEAK) == leak])
+        },
+        "areas": grid(areas[areas["method"] != "vanilla"], area_text),
+        "best": {b: grid(of, best_text) for b, of in best.groupby("budget", sort=False)},
+        "goal": fronts.read(fronts.GOAL).fillna({"why": ""}).to_dict("records"),
+        "bits": bits(fronts.read(fronts.INFORMATION)),
+    }
+
+
 # -- where it comes from --------------------------------------------------------------------------
 
 
@@ -202,17 +362,19 @@ def hashes(params: Params) -> list[dict[str, Any]]:
         paths += [files.predictions(dataset, method) for method in params.method_names]
     names = ("runs", "summary", "statistics", "subsets", "selection")
     paths += [Path(f"results/{name}.csv") for name in names]
+    paths += [honest_table.SUMMARY, fronts.SUMMARY, fronts.HYPERVOLUME, fronts.BEST, fronts.GOAL]
+    paths += [fronts.INFORMATION]
     return [made[str(path)] for path in paths if str(path) in made]
 
 
 # -- figures --------------------------------------------------------------------------------------
 
 
-def inline(path: Path, made_by: str, titles: Mapping[str, tuple[Cell, str]]) -> str:
+def inline(path: Path, made_by: str, titles: Mapping[str, tuple[str, str]]) -> str:
     """An SVG of ours as a part of the page.
 
     Its ids get its name in front, so that those of two figures do not clash. What has a title, by
-    its id, becomes a link to its row of the long table, which a keyboard reaches.
+    its id, becomes a link to its place in a table, which a keyboard reaches.
     """
     try:
         root = ElementTree.parse(files.need(path, made_by)).getroot()
@@ -235,8 +397,8 @@ def inline(path: Path, made_by: str, titles: Mapping[str, tuple[Cell, str]]) -> 
             if child.tag == "metadata":
                 parent.remove(child)
             elif child.get("id") in links:
-                cell, text = links[child.attrib["id"]]
-                parent[place] = link = ElementTree.Element("a", {"href": f"#row-{cell.id}"})
+                target, text = links[child.attrib["id"]]
+                parent[place] = link = ElementTree.Element("a", {"href": f"#{target}"})
                 ElementTree.SubElement(link, "title").text = text
                 link.append(child)
     root.attrib = {"id": path.stem, "viewBox": root.attrib["viewBox"], "role": "group"}
@@ -278,8 +440,10 @@ def mark_far(difference: float) -> str:
 
 
 def listed(words: Iterable[object]) -> str:
-    """a, b and c"""
+    """a, b and c; or, if there are commas in them: a; b; and c"""
     *most, last = [str(word) for word in words]
+    if any("," in word for word in (*most, last)):
+        return "; ".join([*most, f"and {last}" if most else last])
     return f"{', '.join(most)} and {last}" if most else last
 
 
@@ -293,8 +457,8 @@ def full_name(cell: Cell) -> str:
     return f"{cell.place}, {method_name(cell.method)}"
 
 
-def of_points(everything: list[Cell]) -> dict[str, tuple[Cell, str]]:
-    """What the points of the trade-off figure say, by their ids."""
+def of_points(everything: list[Cell]) -> dict[str, tuple[str, str]]:
+    """Where the points of the trade-off figure lead, and what they say, by their ids."""
     titles = {}
     for cell in everything:
         said = []
@@ -305,12 +469,12 @@ def of_points(everything: list[Cell]) -> dict[str, tuple[Cell, str]]:
             figure = f"mean {heading} {spread(cell.mean[ours], cell.std[ours])}"
             figure += f", selected {number(cell.selected[ours])}"
             said.append(figure + f", paper {number(cell.selected[paper])}" * cell.printed)
-        titles[f"point-{cell.id}"] = cell, f"{full_name(cell)}: {'; '.join(said)}"
+        titles[f"point-{cell.id}"] = f"row-{cell.id}", f"{full_name(cell)}: {'; '.join(said)}"
     return titles
 
 
-def of_bars(everything: list[Cell]) -> dict[str, tuple[Cell, str]]:
-    """What the bars of the ablation figure say, by their ids."""
+def of_bars(everything: list[Cell]) -> dict[str, tuple[str, str]]:
+    """Where the bars of the ablation figure lead, and what they say, by their ids."""
     titles = {}
     for cell in everything:
         for heading, figure, form in (
@@ -320,11 +484,32 @@ def of_bars(everything: list[Cell]) -> dict[str, tuple[Cell, str]]:
         ):
             said = f"mean {heading} {spread(cell.mean[figure], cell.std[figure], form)}"
             said += f", selected {form(cell.selected[figure])}"
-            titles[f"bar-{cell.id}-{figure}"] = cell, f"{full_name(cell)}: {said}"
+            titles[f"bar-{cell.id}-{figure}"] = f"row-{cell.id}", f"{full_name(cell)}: {said}"
+    return titles
+
+
+def of_lines(summary: pd.DataFrame, attributes: Mapping[Place, str]) -> dict[str, tuple[str, str]]:
+    """Where the lines of the fronts' figure lead, and what they say, by their ids."""
+    titles = {}
+    for (dataset, setting, method), rows in fronts.cells(summary):
+        cell = f"{dataset}-{setting}-{method}"
+        said = [
+            f"{number(row['micro_f1'])} / {number(row['imparity'])} at {row['strength']:g}"
+            for row in fronts.front(rows).to_dict("records")
+        ]
+        name = f"{tables.dataset_name(dataset)}, {attributes[dataset, setting]}"
+        text = f"{name}, {method_name(method)}: micro F1 / imparity {', '.join(said)}"
+        titles[f"front-{cell}"] = f"area-{cell}", text
     return titles
 
 
 # -- the page -------------------------------------------------------------------------------------
+
+
+def attributes_of(table: pd.DataFrame) -> dict[Place, str]:
+    """The settings of each dataset as a reader knows them."""
+    names = {str(d): tables.settings(table, d) for d in dict.fromkeys(table["dataset"])}
+    return {(d, s): tables.setting_name(s, of) for d, of in names.items() for s in of}
 
 
 def facts(params: Params) -> dict[str, Any]:
@@ -345,6 +530,9 @@ def facts(params: Params) -> dict[str, Any]:
         for d in params.datasets
         if d not in paper
     }
+    honest, swept = honest_table.read(honest_table.SUMMARY), fronts.read(fronts.SUMMARY)
+    attributes = attributes_of(honest) | attributes_of(swept)
+    attributes |= {(cell.dataset, cell.setting): cell.attributes for cell in everything}
     selection = read_table("selection").to_dict("records")
     settings = {}
     for row in read_table("statistics").to_dict("records"):
@@ -389,7 +577,9 @@ def facts(params: Params) -> dict[str, Any]:
         "forms": forms([cell for cell in vanilla.values() if cell.printed]),
         "below": below(claimed, vanilla) if vanilla else None,
         "beaten": {cell: by for cell in claimed if (by := better(cell, rivals))},
-        "attributes": {(cell.dataset, cell.setting): cell.attributes for cell in everything},
+        "attributes": attributes,
+        "judged": judged(honest, paper, dict.fromkeys(cell.method for cell in constant)),
+        "fronts": of_fronts(),
         "settings": settings,
         "impossible": [
             cell
@@ -425,6 +615,10 @@ def facts(params: Params) -> dict[str, Any]:
         "versions": versions(project["dependencies"]),
         "hashes": hashes(params),
         "results_table": fragment(FIGURES / "results_table.html", "table"),
+        "honest_table": fragment(FIGURES / "honest_table.html", "table_honest"),
+        "frontier": inline(
+            FIGURES / "frontier.svg", "figure_frontier", of_lines(swept, attributes)
+        ),
         "tradeoff": inline(FIGURES / "tradeoff.svg", "figure@tradeoff", of_points(everything)),
         "ablation": inline(FIGURES / "ablation.svg", "figure@ablation", of_bars(everything)),
     }

@@ -89,8 +89,9 @@ def method_name(method: str) -> str:
 
 
 def setting_name(setting: str, settings: Iterable[str]) -> str:
-    """The attribute; `intersection` is called by the attributes it is made of."""
-    parts = [s for s in settings if s != INTERSECTION] if setting == INTERSECTION else [setting]
+    """The attribute; `intersection` is called by the attributes it is made of, if known."""
+    others = [name for name in settings if name != INTERSECTION]
+    parts = others if setting == INTERSECTION and len(others) > 1 else [setting]
     return " & ".join(map(attribute_name, parts))
 
 

@@ -1,9 +1,13 @@
 """A made-up results/frontier.csv, and what is measured beside it, for tests of fronts."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from stages import fronts, tables
+from tests.conftest import ROOT
 
 SETTINGS = ("gender", "race", "intersection")
 METHODS = tuple(tables.METHODS)
@@ -48,3 +52,24 @@ def frontier(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The summary and the hypervolumes of these runs."""
     summary = fronts.summarize(table)
     return summary, fronts.hypervolumes(table, summary, references(table))
+
+
+def write(
+    places: Mapping[str, list[str]], methods: tuple[str, ...] = (*METHODS, "infofair_fitted")
+) -> None:
+    """What the stage `frontier` writes, into the current folder; places: dataset -> settings."""
+    parts = [runs((dataset,), methods, tuple(of)) for dataset, of in places.items()]
+    table = pd.concat(parts, ignore_index=True)
+    summary, areas = frontier(table)
+    of_fitted = table[(table["method"] == "infofair_fitted") & (table["split"] == "test")]
+    information = of_fitted.assign(running=0.25, held_out=0.125)
+    Path("results").mkdir(exist_ok=True)
+    for path, content in {
+        fronts.RUNS: table,
+        fronts.SUMMARY: summary,
+        fronts.HYPERVOLUME: areas,
+        fronts.BEST: fronts.best(summary),
+        fronts.GOAL: fronts.goal(summary, pd.read_csv(ROOT / fronts.PAPER)),
+        fronts.INFORMATION: information,
+    }.items():
+        content.to_csv(path, index=False)

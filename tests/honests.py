@@ -1,9 +1,12 @@
 """A made-up results/honest_summary.csv for tests of its table, its notebook and the page."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
-from stages import honest, tables
+from stages import honest, honest_table, tables
 
 SETTINGS = ("gender", "race", "intersection")
 METHODS = (*tables.METHODS, *tables.MORE_METHODS)
@@ -45,3 +48,14 @@ def summary(
     splits: int = 3,
 ) -> pd.DataFrame:
     return honest.summarize(runs(datasets, methods, settings, splits))
+
+
+def write(places: Mapping[str, list[str]], methods: tuple[str, ...] = METHODS) -> None:
+    """The summary and its table, into the current folder; places: dataset -> settings."""
+    parts = [runs((dataset,), methods, tuple(of)) for dataset, of in places.items()]
+    table = honest.summarize(pd.concat(parts, ignore_index=True))
+    Path("results/figures").mkdir(parents=True, exist_ok=True)
+    table.to_csv(honest_table.SUMMARY, index=False)
+    Path("results/figures/honest_table.html").write_text(
+        tables.to_html(honest_table.blocks(table), honest_table.layout(table)), "utf-8"
+    )

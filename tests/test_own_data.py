@@ -21,6 +21,7 @@ from stages import (
     evaluate,
     figures,
     files,
+    fronts,
     params,
     preprocess,
     report,
@@ -34,6 +35,7 @@ from stages.datasets import Dataset, RawFile
 from stages.files import Problem
 from stages.processed import Processed
 from stages.tabular import ranges, read_csv
+from tests import frontiers, honests
 from tests.conftest import ROOT, yaml
 from tests.test_faults import write_pipeline
 
@@ -444,6 +446,10 @@ def test_any_number_of_attributes_goes_through_to_the_page(
     files.write_text(report.FIGURES / "results_table.html", tables.to_html(blocks_of))
     for name in ("tradeoff", "ablation"):
         figures.save(getattr(figures, name)(summary), report.FIGURES / f"{name}.svg")
+    honests.write({"mine": settings})
+    frontiers.write({"mine": settings})
+    swept = [fronts.read(path) for path in (fronts.SUMMARY, fronts.HYPERVOLUME)]
+    figures.save(figures.frontier(*swept), report.FIGURES / "frontier.svg")
     files.write_text(Path("dvc.lock"), "stages: {}\n")
     report.main()
     page = report.PAGE.read_text("utf-8")

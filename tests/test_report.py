@@ -16,9 +16,10 @@ import pandas as pd
 import pytest
 from jinja2 import Template
 
-from stages import datasets, figures, files, report, summarize, tables
+from stages import datasets, figures, files, fronts, report, summarize, tables
 from stages.files import Problem
 from stages.metrics import imparity_released
+from tests import frontiers, honests
 from tests.conftest import ROOT, yaml
 
 HOSTILE = """</script></pre><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;"""
@@ -111,8 +112,10 @@ def write(folder: Path, table: pd.DataFrame | None = None, **marks: str) -> None
         Path("results/figures/results_table.html").write_text(
             tables.to_html(tables.blocks(tables.read("results/summary.csv")))
         )
-        for name in ("tradeoff", "ablation"):
+        for name in ("tradeoff", "ablation", "frontier"):
             Path(f"results/figures/{name}.svg").write_text(SVG)
+        honests.write(SETTINGS)
+        frontiers.write({**SETTINGS, "compas_without_leak": SETTINGS["compas"]})
 
 
 # As matplotlib writes it: a prolog, metadata, a style for all, ids, and references to them.
@@ -126,6 +129,7 @@ SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
   <path d="M 0 0 L 252 90" clip-path="url(#p1)" style="fill: url(#p1)"/>
   <g id="point-compas-gender-vanilla"><g><use xlink:href="#m1" x="166" y="16"/></g></g>
   <g id="bar-compas-gender-infofair-micro_f1"><path d="M 0 0 L 9 9"/></g>
+  <g id="front-adult-race-gdp"><path d="M 0 0 L 9 9"/></g>
  </g>
  <defs><path id="m1" d="M 0 2 L 2 0"/></defs>
  <defs><clipPath id="p1"><rect width="9" height="9"/></clipPath></defs>
@@ -380,7 +384,15 @@ def test_a_smaller_run_has_a_page_too(make: Made, methods: list[str]) -> None:
         ("results/statistics.csv", "summarize"),
         ("results/subsets.csv", "summarize"),
         ("results/selection.csv", "summarize"),
+        ("results/honest_summary.csv", "honest"),
+        ("results/frontier_summary.csv", "frontier"),
+        ("results/hypervolume.csv", "frontier"),
+        ("results/best.csv", "frontier"),
+        ("results/goal.csv", "frontier"),
+        ("results/information.csv", "frontier"),
         ("results/figures/results_table.html", "table"),
+        ("results/figures/honest_table.html", "table_honest"),
+        ("results/figures/frontier.svg", "figure_frontier"),
         ("results/figures/tradeoff.svg", "figure@tradeoff"),
         ("results/figures/ablation.svg", "figure@ablation"),
         ("results/validation/compas.json", "validate@compas"),
@@ -488,6 +500,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with chdir(folder):
         figures.save(figures.tradeoff(table), "results/figures/tradeoff.svg")
         figures.save(figures.ablation(table), "results/figures/ablation.svg")
+        swept = [fronts.read(path) for path in (fronts.SUMMARY, fronts.HYPERVOLUME)]
+        figures.save(figures.frontier(*swept), "results/figures/frontier.svg")
         report.main()
     return folder / report.PAGE
 
