@@ -38,7 +38,7 @@ def read(path: str | Path) -> pd.DataFrame:
     """One of the six tables."""
     path = files.need(Path(path), "frontier")
     try:
-        table = pd.read_csv(path, dtype={"note": "str"})
+        table = pd.read_csv(path, dtype={"note": "str", "why": "str"})
     except ValueError as error:  # of pandas: empty, or no table
         raise files.damaged(path, error) from None
     expected = {RUNS.name: COLUMNS, GOAL.name: PLACE}.get(path.name, [*PLACE, "method"])

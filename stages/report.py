@@ -307,7 +307,7 @@ def of_fronts() -> dict[str, Any]:
         "ahead": ahead,
         "counted": {  # the places by what they are called, and those where nobody is ahead
             name: (those, [place for place in those if place not in ahead])
-            for name, leak in (("as the paper has them", False), ("without leak", True))
+            for name, leak in (("of the datasets as they are", False), ("without leak", True))
             if (those := [p for p in places if p[0].endswith(fronts.WITHOUT_LEAK) == leak])
         },
         "areas": grid(areas[areas["method"] != "vanilla"], area_text),

@@ -370,6 +370,7 @@ def test_a_smaller_run_has_a_page_too(make: Made, methods: list[str]) -> None:
         path.write_text(path.read_text().splitlines()[0] + "\n")
     report.main()
     page = report.PAGE.read_text()
+    page = re.sub('<section id="honest".*?</section>', "", page, flags=re.DOTALL)  # a run apart
     for method in METHODS:
         assert (f'data-method="{method}"' in page) == (method in methods)
 
@@ -424,7 +425,8 @@ def test_strings_from_data_cannot_become_markup(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, summary(note=HOSTILE).replace("race", HOSTILE))
-    for name in ("statistics", "subsets", "selection"):
+    of_fronts = ("frontier_summary", "hypervolume", "best", "goal", "information")
+    for name in ("statistics", "subsets", "selection", "honest_summary", *of_fronts):
         path = Path(f"results/{name}.csv")
         pd.read_csv(path).replace("race", HOSTILE).to_csv(path, index=False)
     for name, found in {
@@ -473,6 +475,7 @@ def test_the_page_is_well_built(made: str) -> None:
     inside = re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")]+)', made)
     assert set(inside) <= set(ids)
     assert {"tradeoff-m1", "ablation-m1", "tradeoff-p1", "ablation-p1"} <= set(inside)
+    assert {"frontier-m1", "frontier-p1"} <= set(inside)
 
 
 def test_points_and_bars_lead_to_their_rows(made: str) -> None:
@@ -486,6 +489,165 @@ def test_points_and_bars_lead_to_their_rows(made: str) -> None:
         f1 = mean.set_index("method").loc[method, "micro_f1"]
         assert f"mean micro F1 {f1:.3f} ± " in link[1]
     assert "today" not in made
+
+
+# -- the honest table and the fronts ------------------------------------------------------------
+
+
+def honest_rows(**methods: list[tuple[float, float]]) -> report.Rows:
+    """method -> for each place, the differences from vanilla in imparity (± 0.01) and micro F1."""
+    return {
+        method: {
+            ("adult", f"s{i}"): {
+                "more_imparity": gap, "more_imparity_low": gap - 0.01,
+                "more_imparity_high": gap + 0.01, "more_micro_f1": f1,
+                "imparity": 0.1 + gap, "micro_f1": 0.8 + f1,
+            }
+            for i, (gap, f1) in enumerate(figures)
+        }
+        for method, figures in methods.items()
+    }  # fmt: skip
+
+
+def test_an_interval_that_holds_0_is_on_no_side() -> None:
+    rows = honest_rows(gdp=[(-0.02, 0), (-0.005, 0), (0.03, 0), (float("nan"), 0)])["gdp"]
+    assert report.sides(rows, "imparity") == {
+        "lower": [("adult", "s0")],
+        "higher": [("adult", "s2")],
+    }
+
+
+def test_who_matches_a_method_lowers_imparity_as_often_and_may_pay_less() -> None:
+    rows = honest_rows(
+        vanilla=[(0, 0), (0, 0)],
+        infofair=[(-0.05, -0.02), (0, -0.04)],
+        gdp=[(0, 0), (-0.05, -0.06)],  # as often, and pays 0.03 on average, too
+        di=[(-0.05, -0.05), (-0.05, -0.05)],
+        lfr=[(-0.05, -0.01)],  # in one setting only, where InfoFair pays 0.02
+        fcfc=[(0, 0), (0, 0)],
+    )
+    found = report.matching(rows, "infofair")
+    assert {m: (of["lowered"], of["settings"], of["no_dearer"]) for m, of in found.items()} == {
+        "gdp": (1, 2, True), "di": (2, 2, False), "lfr": (1, 1, True)
+    }  # fmt: skip
+    # where InfoFair lowers nothing, to lower nothing does not match it
+    rows |= honest_rows(infofair=[(0, 0), (0, 0)])
+    assert set(report.matching(rows, "infofair")) == {"gdp", "di", "lfr"}
+
+
+def test_the_share_of_constant_models_is_of_models() -> None:
+    rows = [
+        {"splits": 5, "seeds": 5, "constant": 0.2},
+        {"splits": 5, "seeds": 1, "constant": 1.0},
+    ]
+    assert report.constant_share(rows) == pytest.approx(10 / 30)
+
+
+def test_one_method_beside_another_is_better_or_clearly_fairer() -> None:
+    rows = honest_rows(
+        infofair=[(0.0, -0.02), (0.0, -0.02), (0.0, -0.02)],
+        fitted=[(-0.01, -0.02), (-0.05, -0.03), (0.01, 0.0), (-0.09, 0.0)],
+    )
+    found = report.beside(rows, "fitted", "infofair")
+    assert [(row["lower"], row["better"], row["clearly"]) for row in found] == [
+        (True, True, False), (True, False, True), (False, False, False)
+    ]  # fmt: skip
+    assert report.beside(rows, "fitted", "lost") == report.beside(rows, "lost", "fitted") == []
+
+
+def test_what_survives_is_counted_on_the_papers_datasets_from_the_honest_summary(
+    made: str,
+) -> None:
+    table = honests.summary(("compas",))
+    adult = honests.summary(("adult",), settings=("gender", "race"))
+    own = pd.concat([table, adult]).query("method == 'infofair'")
+    lower = int((own["more_imparity_high"] < 0).sum())
+    higher = int((own["more_imparity_low"] > 0).sum())
+    text = text_of(made)
+    assert f"in {lower} of 5 settings" in text
+    assert f"and clearly above it in {higher};" in text
+    changes = [report.number(end(own["more_micro_f1"]), sign="+") for end in (min, max)]
+    assert f"on the same splits is {changes[0]} to {changes[1]}" in text
+    assert "the share that does so is 0.0% of LFR’s, 0.0% of FCFC’s" in text
+    assert "how long that took is not on this page" in text
+
+
+def test_the_page_says_where_the_goal_holds_and_why_not(made: str) -> None:
+    goal = fronts.goal(
+        fronts.summarize(
+            pd.concat(
+                [
+                    frontiers.runs((d,), (*frontiers.METHODS, "infofair_fitted"), tuple(of))
+                    for d, of in SETTINGS.items()
+                ]
+            )
+        ),
+        pd.read_csv(ROOT / fronts.PAPER),
+    )
+    holds = goal["holds"] == "yes"
+    assert 0 < holds.sum() < len(goal)
+    assert f"<strong>{holds.sum()}</strong> of {len(goal)} cells" in made
+    for why in goal.loc[~holds, "why"]:
+        assert f">{why}</td>" in made
+
+
+def test_the_page_says_who_is_ahead_and_which_estimates_differ(made: str) -> None:
+    text = text_of(made)
+    for name, count in (("of the datasets as they are", 5), ("without leak", 3)):
+        assert re.search(rf"in \d of {count} cells {name}", text)
+    assert "They are 0.125 bits apart on average" in text
+    assert "the running one is the lower in 0 of 32 cells" in text
+    assert "python -m stages.choose --dataset compas_without_leak --setting intersection" in text
+
+
+def test_lines_of_the_fronts_lead_to_their_hypervolumes(made: str) -> None:
+    link = re.search(r'<a href="#(area-adult-race-gdp)"><title>(.*?)</title>', made)
+    assert link is not None
+    assert f'id="{link[1]}"' in made
+    assert link[2].startswith("Adult Income, race, GDP: micro F1 / imparity 0.")
+
+
+@pytest.mark.parametrize(
+    ("methods", "settings"),
+    [
+        (("vanilla",), ["gender"]),
+        (("vanilla", "infofair"), ["gender", "race", "intersection"]),
+        (("vanilla", "infofair_fitted"), ["gender"]),
+        (("vanilla", "gdp", "mine"), ["race"]),
+    ],
+)
+def test_an_honest_table_and_fronts_of_few_methods_have_a_page_too(
+    make: Made, methods: tuple[str, ...], settings: list[str]
+) -> None:
+    make()
+    for write in (honests.write, frontiers.write):
+        write({"adult": settings}, methods)
+    report.main()
+    page = report.PAGE.read_text()
+    section = page[page.index('<section id="honest"') : page.index('<section id="results"')]
+    assert ("nothing to judge" in section) == ("infofair" not in methods)
+    fitted = "infofair_fitted" in methods
+    assert ("Rank of InfoFair, fitted" in page) == fitted
+    assert ('id="goal"' in page) == fitted
+    shown = re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.DOTALL)
+    assert not re.search(r"\bnan\b", shown)
+
+
+def test_datasets_that_are_not_the_papers_are_not_judged(make: Made) -> None:
+    make()
+    honests.write({"mine": ["gender", "race", "intersection"]})
+    frontiers.write({"mine": ["gender", "race", "intersection"]})
+    report.main()
+    page = report.PAGE.read_text()
+    assert "nothing to judge" in page
+    assert 'id="goal"' not in page
+    assert "in 0 of 0" not in page
+
+
+def test_names_with_commas_are_listed_apart() -> None:
+    assert report.listed(["GDP", "DI"]) == "GDP and DI"
+    assert report.listed(["GDP", "InfoFair, fitted"]) == "GDP; and InfoFair, fitted"
+    assert report.listed(["InfoFair, fitted"]) == "InfoFair, fitted"
 
 
 # -- in a browser -------------------------------------------------------------------------------
