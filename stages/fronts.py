@@ -35,13 +35,13 @@ Row = dict[Any, Any]
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """One of the six tables."""
+    """One of the four tables."""
     path = files.need(Path(path), "frontier")
     try:
-        table = pd.read_csv(path, dtype={"note": "str", "why": "str"})
+        table = pd.read_csv(path, dtype={"note": "str"})
     except ValueError as error:  # of pandas: empty, or no table
         raise files.damaged(path, error) from None
-    expected = {RUNS.name: COLUMNS, GOAL.name: PLACE}.get(path.name, [*PLACE, "method"])
+    expected = COLUMNS if path.name == RUNS.name else [*PLACE, "method"]
     if missing := [name for name in expected if name not in table]:
         raise files.damaged(path, f"no column {missing[0]!r}")
     return table
@@ -164,32 +164,6 @@ def goal(summary: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=columns)
 
 
-def ahead(best: pd.DataFrame, method: str) -> list[Row]:
-    """Who is ahead of this method's front, in which cell and at which budget of imparity.
-
-    A rival is ahead if on test rows it has a micro F1 that is higher by more than both standard
-    deviations together (0 where there is a single fit), and no higher imparity. So is one that has
-    a strength within a budget in which the method has none, unless some of its seeds are constant.
-    A method is on or above the front of all the others where none is ahead of it.
-    """
-    found = []
-    for (dataset, setting, budget), rows in best.groupby([*PLACE, "budget"], sort=False):
-        of = rows.fillna({"micro_f1_std": 0.0}).set_index("method").to_dict("index")
-        if (mine := of.pop(method, None)) is None:
-            continue  # not run here
-        cell = {"dataset": dataset, "setting": setting, "budget": budget}
-        for name, row in of.items():
-            if np.isnan(mine["strength"]):
-                is_ahead = row["constant"] == 0  # NaN if it has none, either
-            else:
-                gain = row["micro_f1"] - mine["micro_f1"]
-                noise = row["micro_f1_std"] + mine["micro_f1_std"]
-                is_ahead = gain > noise and row["imparity"] <= mine["imparity"]
-            if is_ahead:
-                found.append(cell | {"rival": name})
-    return found
-
-
 # -- hypervolume ---------------------------------------------------------------------------------
 
 
@@ -267,29 +241,6 @@ def hypervolumes(runs: pd.DataFrame, summary: pd.DataFrame, references: list[Row
         row |= {"vanilla_micro_f1": vanilla[1], "constant_micro_f1": constant, "floor": floor}
         found.append(row)
     return pd.DataFrame(found)
-
-
-def standings(areas: pd.DataFrame, method: str) -> list[Row]:
-    """For each dataset and setting, who has the largest figure, and this method's and its rank.
-
-    `hypervolume_first` and so on; vanilla, against which all are measured, takes no part. The rank
-    is NaN if the method has no figure there, the first is empty if no method has.
-    """
-    found = []
-    for (dataset, setting), rows in areas.groupby(PLACE, sort=False):
-        row: Row = {"dataset": dataset, "setting": setting}
-        for figure in ("hypervolume", "above_chord"):
-            of = rows[rows["method"] != "vanilla"].set_index("method")[figure].dropna()
-            mine = float(of.get(method, float("nan")))
-            row |= {
-                f"{figure}_first": of.idxmax() if len(of) else "",
-                f"{figure}_most": of.max(),
-                f"{figure}_own": mine,
-                f"{figure}_rank": float("nan") if np.isnan(mine) else 1 + int((of > mine).sum()),
-                f"{figure}_of": len(of),
-            }
-        found.append(row)
-    return found
 
 
 def _points(rows: pd.DataFrame) -> list[Point]:

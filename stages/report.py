@@ -22,7 +22,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ruamel.yaml import YAML
 
-from stages import cli, datasets, files, fronts, honest_table, methods, tables
+from stages import cli, datasets, files, fronts, honest_table, methods, standings, tables
 from stages.metrics import average_gap_released
 from stages.params import PATH, Params, load
 
@@ -298,11 +298,11 @@ def of_fronts() -> dict[str, Any]:
     areas, best = fronts.read(fronts.HYPERVOLUME), fronts.read(fronts.BEST)
     places = list(areas[fronts.PLACE].drop_duplicates().itertuples(index=False, name=None))
     ahead: dict[Place, dict[str, list[float]]] = {}
-    for row in fronts.ahead(best, FITTED):
+    for row in standings.ahead(best, FITTED):
         rivals = ahead.setdefault((row["dataset"], row["setting"]), {})
         rivals.setdefault(row["rival"], []).append(row["budget"])
     return {
-        "standings": fronts.standings(areas, FITTED),
+        "standings": standings.standings(areas, FITTED),
         "fitted": FITTED in set(areas["method"]),
         "ahead": ahead,
         "counted": {  # the places by what they are called, and those where nobody is ahead
@@ -312,7 +312,7 @@ def of_fronts() -> dict[str, Any]:
         },
         "areas": grid(areas[areas["method"] != "vanilla"], area_text),
         "best": {b: grid(of, best_text) for b, of in best.groupby("budget", sort=False)},
-        "goal": fronts.read(fronts.GOAL).fillna({"why": ""}).to_dict("records"),
+        "goal": standings.goal().to_dict("records"),
         "bits": bits(fronts.read(fronts.INFORMATION)),
     }
 

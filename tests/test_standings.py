@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages import fronts
+from stages import standings
 
 
 def chosen(**figures: tuple[float, float, float, float, float]) -> pd.DataFrame:
@@ -36,8 +36,8 @@ def test_a_rival_is_ahead_if_it_is_clearly_better_and_no_less_fair(
 ) -> None:
     best = chosen(mine=(2, 0.80, 0.01, 0.05, 0), rival=rival)
     cell = {"dataset": "adult", "setting": "race", "budget": 0.1, "rival": "rival"}
-    assert fronts.ahead(best, "mine") == [cell] * is_ahead
-    assert fronts.ahead(best, "lost") == []
+    assert standings.ahead(best, "mine") == [cell] * is_ahead
+    assert standings.ahead(best, "lost") == []
 
 
 @pytest.mark.parametrize(("constant", "is_ahead"), [(0, True), (0.2, False), (NAN, False)])
@@ -45,7 +45,7 @@ def test_a_rival_is_ahead_where_the_method_has_nothing_within_the_budget(
     constant: float, is_ahead: bool
 ) -> None:
     rival = (1, 0.7, 0.01, 0.05, constant) if constant == constant else (NAN,) * 5
-    found = fronts.ahead(chosen(mine=(NAN,) * 5, rival=rival), "mine")
+    found = standings.ahead(chosen(mine=(NAN,) * 5, rival=rival), "mine")
     assert bool(found) == is_ahead
 
 
@@ -59,14 +59,14 @@ def test_standings_name_the_first_and_the_methods_own_rank() -> None:
             ]
         ]
     )  # fmt: skip
-    assert fronts.standings(areas, "mine") == [
+    assert standings.standings(areas, "mine") == [
         cell
         | {"hypervolume_first": "di", "hypervolume_most": 0.7, "hypervolume_own": 0.5}
         | {"hypervolume_rank": 2, "hypervolume_of": 3, "above_chord_first": "mine"}
         | {"above_chord_most": 0.2, "above_chord_own": 0.2, "above_chord_rank": 1}
         | {"above_chord_of": 2}
     ]
-    (lost,) = fronts.standings(areas, "lost")
+    (lost,) = standings.standings(areas, "lost")
     assert np.isnan(lost["hypervolume_rank"])
-    (none,) = fronts.standings(areas.assign(hypervolume=NAN), "mine")
+    (none,) = standings.standings(areas.assign(hypervolume=NAN), "mine")
     assert none["hypervolume_first"] == ""
