@@ -540,5 +540,26 @@ def best_to_markdown(best: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
+def goal_to_markdown(goal: pd.DataFrame) -> str:
+    """results/goal.csv: infofair_fitted on test rows beside what it is to beat."""
+    heads = ["Dataset", "Setting", "α", "Micro F1", "Imparity", "to beat: micro F1", "imparity", ""]
+    lines = [markdown_row(heads), "|---|---|" + "---:|" * 5 + "---|"]
+    for row in goal.to_dict("records"):
+        cells = [
+            markdown(dataset_name(row["dataset"])),
+            markdown(setting_name(row["setting"], settings(goal, row["dataset"]))),
+        ]
+        figures = ["micro_f1", "imparity_released", "asked_micro_f1", "rival_imparity"]
+        f1, imparity, asked, rival = (
+            "–" if np.isnan(row[name]) else f"{row[name]:.3f}" for name in figures
+        )
+        strength = "–" if np.isnan(row["strength"]) else f"{row['strength']:g}"
+        if rival != "–":
+            rival += f" ({markdown(method_name(row['rival']))})"
+        said = "holds" if row["holds"] == "yes" else markdown(row["why"])
+        lines.append(markdown_row([*cells, strength, f1, imparity, asked, rival, said]))
+    return "\n".join([*lines, ""])
+
+
 def markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"

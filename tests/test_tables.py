@@ -487,3 +487,20 @@ def test_the_best_says_what_is_beyond_the_budget_on_test_rows_and_what_is_consta
     assert lines[0][head.index("GDP")] == r"0.800 / 0.110\*†"
     part = text.split("### Imparity at most 0.02\n")[1]
     assert rows_of(part)[1][head.index("Vanilla")] == "–"
+
+
+def test_the_goal_in_markdown_has_a_line_for_each_setting() -> None:
+    keys = ["dataset", "setting", "strength", "micro_f1", "imparity_released", "asked_micro_f1"]
+    keys += ["rival", "rival_imparity", "holds", "why"]
+    lost = float("nan")
+    rows = [
+        ("adult", "gender", 3.0, 0.8336, 0.0157, 0.816, "infofair", 0.047, "yes", ""),
+        ("adult", "race", 0.3, 0.84, 0.05, 0.81, "gdp", 0.042, "no", "too much"),
+        ("adult", "intersection", lost, lost, lost, 0.81, lost, lost, "no", "none keeps the F1"),
+    ]
+    lines = tables.goal_to_markdown(pd.DataFrame(rows, columns=keys)).splitlines()
+    assert lines[2:] == [
+        "| Adult Income | gender | 3 | 0.834 | 0.016 | 0.816 | 0.047 (InfoFair) | holds |",
+        "| Adult Income | race | 0.3 | 0.840 | 0.050 | 0.810 | 0.042 (GDP) | too much |",
+        "| Adult Income | gender \\& race | – | – | – | 0.810 | – | none keeps the F1 |",
+    ]
