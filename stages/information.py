@@ -4,18 +4,24 @@ from typing import Any
 
 import numpy as np
 
-BINS = 16  # of equally many fitted rows, at most
+BINS = 16
 LEAST = 10  # fitted rows of a group that takes part
 
 
-def held_out(fitted: dict[str, np.ndarray], tested: dict[str, np.ndarray]) -> float:
-    """An estimate of I(score; s) in bits; each argument has `score` and `s` of its rows.
+def held_out(
+    fitted: dict[str, np.ndarray],
+    tested: dict[str, np.ndarray],
+    *,
+    between: tuple[float, float] | None = None,
+) -> float:
+    """An estimate of I(score; s) in bits; `fitted` and `tested` have `score` and `s` of their rows.
 
     I(z; s) = E[log p(s|z) / p(s)]. p(s|z) is a multinomial logistic regression on bins of the
     score, which can follow any function of it, p(s) the groups' shares; both are fitted on some
     rows, and the mean is over others. So it does not grow with what the classifier learns by
     heart: on average it is at most the truth, and below 0 if there is nothing to find. Groups with
-    fewer than LEAST fitted rows are left out.
+    fewer than LEAST fitted rows are left out. The bins have equally many fitted rows each, or are
+    equally wide `between` two scores, for an estimate that sees no finer differences than these.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -26,8 +32,11 @@ def held_out(fitted: dict[str, np.ndarray], tested: dict[str, np.ndarray]) -> fl
     rows, others = np.isin(fitted["s"], known), np.isin(tested["s"], known)
     if len(known) < 2 or not others.any():
         return 0.0
-    # quantiles may coincide where many rows have one score
-    edges = np.unique(np.quantile(fitted["score"][rows], np.linspace(0, 1, BINS + 1)[1:-1]))
+    places = np.linspace(0, 1, BINS + 1)[1:-1]
+    if between is None:  # quantiles may coincide where many rows have one score
+        edges = np.unique(np.quantile(fitted["score"][rows], places))
+    else:
+        edges = between[0] + (between[1] - between[0]) * places
 
     def binned(score: np.ndarray) -> np.ndarray:
         return np.searchsorted(edges, score)[:, None]

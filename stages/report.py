@@ -278,7 +278,8 @@ def bits(information: pd.DataFrame) -> dict[str, Any]:
     """Each method's running and held-out estimate of I(z; s): means over seeds, by strength."""
     found = {}
     for method, of in information.groupby("method", sort=False):
-        means = of.groupby([*fronts.PLACE, "strength"], sort=False)[["running", "held_out"]].mean()
+        names = ["running", "held_out", "held_out_score"]
+        means = of.groupby([*fronts.PLACE, "strength"], sort=False)[names].mean()
         lines: dict[Place, dict[float, Row]] = {}
         for row in means.reset_index().to_dict("records"):
             place = row["dataset"], row["setting"]
@@ -289,6 +290,7 @@ def bits(information: pd.DataFrame) -> dict[str, Any]:
             "cells": len(means),
             "short": int((means["running"] < means["held_out"]).sum()),
             "apart": float((means["running"] - means["held_out"]).abs().mean()),
+            "left": float(means["held_out_score"].mean()),
         }
     return found
 

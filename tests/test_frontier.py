@@ -338,7 +338,7 @@ def test_the_stage_has_every_strength_seed_and_setting_and_says_what_diverged(
     bits = pd.read_csv(fronts.INFORMATION)
     assert len(bits) == 2 * 3 * 2 * 2
     assert set(bits["method"]) == {"infofair_fitted"}
-    assert bits[["running", "held_out"]].notna().all(axis=None)
+    assert bits[["running", "held_out", "held_out_score"]].notna().all(axis=None)
 
 
 def test_the_figures_are_those_of_the_models_themselves(small: Path) -> None:

@@ -143,6 +143,15 @@ def test_the_mean_over_drawn_pairs_is_what_many_draws_tend_to() -> None:
     torch.testing.assert_close(by_draws, (q * F.softplus(f)).sum(1).mean(), rtol=5e-3, atol=0)
 
 
+def test_z_follows_from_the_probability() -> None:
+    out, _ = example(2)
+    z = METHOD.outcome(out, KNOBS)[:, 0]
+    probability = out["target"].softmax(1)[:, 1].numpy()
+    np.testing.assert_allclose(METHOD.outcomes(probability, KNOBS), z, atol=1e-6)
+    certain = METHOD.outcomes(np.array([0, 1e-30, 0.5, 1], np.float32), KNOBS)
+    np.testing.assert_allclose(certain, [-1, -1, 0, 1])
+
+
 # -- the estimate -------------------------------------------------------------------------------
 
 

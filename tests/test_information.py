@@ -63,3 +63,11 @@ def test_groups_that_are_too_small_to_fit_are_left_out() -> None:
     more = [{k: np.concatenate([part[k], few[k]]) for k in few} for part in (fitted, tested)]
     assert held_out(*more) == pytest.approx(expected, abs=1e-9)
     assert held_out(few, few) == 0.0
+
+
+def test_bins_of_equal_width_see_no_finer_differences() -> None:
+    fine = JOINTS["two groups"]
+    fitted, tested = (rows(20_000, fine, seed) for seed in (0, 1))  # scores 0 and 0.1
+    apart = held_out(fitted, tested, between=(0.0, 0.2))
+    assert apart == pytest.approx(information(fine), abs=0.02)
+    assert held_out(fitted, tested, between=(-9.0, 10.0)) == pytest.approx(0, abs=0.001)

@@ -31,12 +31,15 @@ What differs from the released form, and why:
 
 The curves report the running estimate of I(z; s) in bits, `bits`: H(s) of the training rows, and
 both expectations over the epoch's minibatches. It is no bound: where f and g lag behind, it is too
-low. results/information.csv has a fresh classifier's estimate on held-out rows beside it.
+low. results/information.csv has two estimates of a fresh classifier on held-out rows beside it: of
+z as finely as f and g can tell it, and of the score, whatever its resolution. Where tanh is flat,
+they are blind: what certain predictions tell about s beyond the decision stays.
 """
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from stages.methods import (
@@ -124,6 +127,12 @@ class Fitted(Classifier):
         """z, R × 1 × B."""
         odds = out["target"][:, 1:] - out["target"][:, :1]
         return (odds * (knobs.sharpness / 2)).tanh()
+
+    def outcomes(self, probability: np.ndarray, knobs: Knobs) -> np.ndarray:
+        """z from the probabilities of class 1, which are σ(o): (pᵏ − qᵏ) / (pᵏ + qᵏ), q = 1 − p."""
+        p = probability.astype(float)
+        mine, other = p**knobs.sharpness, (1 - p) ** knobs.sharpness
+        return (mine - other) / (mine + other)
 
     def estimators(self, z: "Tensor", out: Outputs, batch: Batch) -> tuple[Critic, Critic]:
         g, f = Critic.of("g", z, out), Critic.of("f", z, out)
