@@ -307,8 +307,14 @@ def of_fronts() -> dict[str, Any]:
         "standings": standings.standings(areas, FITTED),
         "fitted": FITTED in set(areas["method"]),
         "ahead": ahead,
-        "counted": {  # the places by what they are called, and those where nobody is ahead
-            name: (those, [place for place in those if place not in ahead])
+        # the places by what they are called, those where nobody is ahead, and those where no method
+        # is that the paper does not have
+        "counted": {
+            name: (
+                those,
+                [place for place in those if place not in ahead],
+                [place for place in those if not ahead.get(place, {}).keys() & tables.MORE_METHODS],
+            )
             for name, leak in (("of the datasets as they are", False), ("without leak", True))
             if (those := [p for p in places if p[0].endswith(fronts.WITHOUT_LEAK) == leak])
         },

@@ -63,3 +63,28 @@ def standings(areas: pd.DataFrame, method: str) -> list[Row]:
             }
         found.append(row)
     return found
+
+
+def would_hold(summary: pd.DataFrame, paper: pd.DataFrame) -> dict[tuple[str, str], list[float]]:
+    """The strengths with which infofair_fitted meets the goal on test rows, chosen by nobody.
+
+    (dataset, setting) -> strengths. Where the goal is missed although there are some, it is the
+    validation rows that chose another; where there are none, it is out of reach.
+    """
+    found: dict[tuple[str, str], list[float]] = {}
+    own = summary[summary["method"] == "infofair_fitted"]
+    for (dataset, setting), rows in own.groupby(PLACE, sort=False):
+        for strength in dict.fromkeys(rows["strength"]):
+            alone = fronts.goal(
+                _seen_in_advance(rows[rows["strength"] == strength]),
+                paper[(paper["dataset"] == dataset) & (paper["setting"] == setting)],
+            )
+            if (alone["holds"] == "yes").any():
+                found.setdefault((str(dataset), str(setting)), []).append(float(strength))
+    return found
+
+
+def _seen_in_advance(rows: pd.DataFrame) -> pd.DataFrame:
+    """The test figures in the place of those on validation rows."""
+    test = rows[rows["split"] == "test"]
+    return pd.concat([test.assign(split="validation"), test])

@@ -70,3 +70,18 @@ def test_standings_name_the_first_and_the_methods_own_rank() -> None:
     assert np.isnan(lost["hypervolume_rank"])
     (none,) = standings.standings(areas.assign(hypervolume=NAN), "mine")
     assert none["hypervolume_first"] == ""
+
+
+def test_strengths_that_would_hold_are_judged_by_test_rows_alone() -> None:
+    rows = []
+    for strength, f1, gap in ((1.0, 0.82, 0.05), (3.0, 0.82, 0.03), (9.0, 0.80, 0.01)):
+        for split in ("validation", "test"):
+            cell = {"dataset": "adult", "setting": "race", "method": "infofair_fitted"}
+            cell |= {"strength": strength, "split": split, "seeds": 5, "diverged": 0.0}
+            figures = {"micro_f1": f1, "imparity_released": gap, "imparity": gap}
+            if split == "validation":
+                figures = dict.fromkeys(figures, 0.0)  # nobody looks at these
+            rows.append(cell | figures | {"data": "real", "partition": "authors"})
+    columns = ["dataset", "setting", "method", "micro_f1", "imparity"]
+    paper = pd.DataFrame([("adult", "race", "infofair", 0.81, 0.042)], columns=columns)
+    assert standings.would_hold(pd.DataFrame(rows), paper) == {("adult", "race"): [3.0]}
