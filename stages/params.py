@@ -101,7 +101,7 @@ class Frontier(Strict):
     seeds: Seeds
     strengths: dict[MethodName, Strengths]
     # method: keys of its section or of `backbone` that have another value in the fronts
-    exceptions: dict[MethodName, dict[str, Any]] = {}
+    exceptions: dict[MethodName, dict[str, Any]]  # required, as DVC asks for it
 
 
 class Honest(Strict):

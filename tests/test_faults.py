@@ -116,7 +116,8 @@ def write_pipeline(folder: Path) -> Pipeline:
     content = yaml.load(folder / "params.yaml")
     content |= {"datasets": ["compas"], "methods": METHODS, "seeds": [0, 1]}
     content["training"]["epochs"] = content["backbone"]["epochs"] = 2
-    content["frontier"] = {"seeds": [0], "strengths": {"vanilla": [0.0], "gdp": [1.0]}}
+    grid = {"vanilla": [0.0], "gdp": [1.0]}
+    content["frontier"] = {"seeds": [0], "strengths": grid, "exceptions": {}}
     strengths = {"vanilla": 0.0, "infofair": 0.1}
     content["honest"] |= {"splits": [0, 1], "seeds": [0], "strengths": strengths}
     content["lfr"] |= {"prediction": [1.0], "parity": [1.0], "iterations": 3}
