@@ -51,8 +51,9 @@ LOOKS = {
     "plugin_mi": ("#5a0f00", ">"),
     "reweighing": ("#e1b4b4", "d"),
     "expgrad": ("#2d4b4b", "h"),
+    "infofair_fitted": ("#0000ec", "H"),
 }
-SPARE_LOOKS = [("#5f6b6d", "H"), ("#117733", "8"), ("#332288", "H"), ("#aa4499", "8")]
+SPARE_LOOKS = [("#5f6b6d", "8"), ("#117733", "h"), ("#332288", "8"), ("#aa4499", "h")]
 SIZES = {"*": 6.3, "s": 3.3, "D": 3.0}  # points; any other shape: 3.8
 
 
@@ -463,7 +464,7 @@ def _petals(axes: Axes, shown: list[Point]) -> dict[tuple[str, bool], tuple[floa
 
 # -- fronts --------------------------------------------------------------------------------------
 
-STRONG = {"infofair": (RED, "*"), "infofair_fitted": ("#1414c8", "h")}  # the others are background
+STRONG = ("infofair", "infofair_fitted")  # the others are background
 
 
 def frontier(summary: pd.DataFrame, areas: pd.DataFrame) -> Figure:
@@ -475,7 +476,7 @@ def frontier(summary: pd.DataFrame, areas: pd.DataFrame) -> Figure:
     names = [str(dataset) for dataset in dict.fromkeys(summary["dataset"])]
     settings = {name: tables.settings(summary, name) for name in names}
     methods = [method for method in tables.methods(summary) if method != "vanilla"]
-    look = looks(method for method in methods if method not in STRONG) | STRONG
+    look = looks(methods)
     entries = [_key(tables.method_name(m), **_front_look(m, look)) for m in methods]
     lines = max(-(-len(entries) // 7), 1)  # of the legend
     columns = max(-(-len(entries) // lines), 1)
