@@ -101,6 +101,23 @@ def assert_objective_is(
         torch.testing.assert_close(gradients["target"][r], leaf.grad, atol=1e-9, rtol=1e-6)
 
 
+def assert_undisturbed_by_more_groups(
+    method: Penalised, knobs: Any, rtol: float = 1e-7, atol: float = 0.0
+) -> None:
+    """Settings of 2, 3 and 6 groups in one pass have the penalties that each has alone."""
+    logits, batch = minibatch(0, groups=6)
+    batch.s[0] %= 2
+    batch.s[1] %= 3
+    p = logits.softmax(1)[:, 1].float()
+    value, by_p = method.penalty(p, batch, knobs)
+    for r, groups in enumerate((2, 3, 6)):
+        own = of_model(batch, r)
+        own.groups = groups
+        alone, by_alone = method.penalty(p[r : r + 1], own, knobs)
+        np.testing.assert_allclose(alone[0], value[r], rtol=rtol, atol=atol)
+        np.testing.assert_allclose(by_alone[0], by_p[r], rtol=rtol, atol=atol)
+
+
 # -- the plain loop -----------------------------------------------------------------------------
 
 

@@ -1,6 +1,5 @@
 """GDP against its formula group by group, its closed form for two groups, and a plain loop."""
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,7 +8,7 @@ from torch import Tensor
 
 from stages.methods.gdp import METHOD, Knobs
 from tests import steps
-from tests.steps import minibatch, of_model
+from tests.steps import minibatch
 
 KNOBS = Knobs(learning_rate=1e-3)
 SETTINGS = ("gender", "race", "intersection")
@@ -92,17 +91,7 @@ def test_the_groups_names_do_not_matter(seed: int, names: list[int]) -> None:
 
 
 def test_settings_with_more_groups_do_not_disturb_those_with_fewer() -> None:
-    logits, batch = minibatch(0, groups=6)
-    batch.s[0] %= 2
-    batch.s[1] %= 3
-    p = logits.softmax(1)[:, 1].float()
-    value, by_p = METHOD.penalty(p, batch, KNOBS)
-    for r, groups in enumerate((2, 3, 6)):
-        own = of_model(batch, r)
-        own.groups = groups
-        alone, by_alone = METHOD.penalty(p[r : r + 1], own, KNOBS)
-        np.testing.assert_allclose(alone[0], value[r], rtol=1e-6)
-        np.testing.assert_allclose(by_alone[0], by_p[r], rtol=1e-6)
+    steps.assert_undisturbed_by_more_groups(METHOD, KNOBS, rtol=1e-6)
 
 
 def test_it_is_defined_for_any_number_of_groups() -> None:
