@@ -1,6 +1,6 @@
 """Loans: is an applicant approved? Made-up rows, the worked example of docs/your-own-data.md."""
 
-from stages.tabular import Numbers, csv_dataset, ranges
+from infofair.data.tabular import Numbers, csv_dataset, ranges
 
 DATASET = csv_dataset(
     "loans.csv",  # in data/own/loans/

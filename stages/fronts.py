@@ -1,247 +1,48 @@
-"""What follows from results/frontier.csv: means over seeds, fronts, hypervolumes, best choices.
+"""See which trade-offs each method reaches, from its models at many strengths.
 
-Functions from tables to tables. Validation rows choose, test rows report: a method's front is the
-Pareto set of its strengths' mean validation figures, and what is drawn, measured and printed are
-their figures on test rows. Imparity is that of the paper's text. A strength of which a seed
-diverged has no mean figures, so that nothing chooses it.
+A strength is a network's alpha, or the knob of a solver that its file calls its strength. All
+networks are trained alike, by `backbone` in params.yaml, so that they differ by their objective
+alone. A dataset whose label leaks takes part a second time, as <dataset>_without_leak. Writes
+
+    results/frontier.csv           every model: dataset, setting, method, strength, seed, split
+    results/frontier_summary.csv   means and standard deviations over seeds
+    results/hypervolume.csv        each method's front as one figure
+    results/best.csv               the best micro F1 for a budget of imparity
+    results/goal.csv               infofair_fitted against the paper's table
+
+study/fronts.py says how all but the first follow from it. A model whose objective was not finite is
+listed with the note "diverged" and without figures.
 """
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
-
-from stages import files
-
-RUNS = Path("results/frontier.csv")
-SUMMARY = Path("results/frontier_summary.csv")
-HYPERVOLUME = Path("results/hypervolume.csv")
-BEST = Path("results/best.csv")
-GOAL = Path("results/goal.csv")
-INFORMATION = Path("results/information.csv")
-PAPER = Path("data/reference/paper_table.csv")
-WITHOUT_LEAK = "_without_leak"  # ends a dataset's name where its leaking columns are left out
-BUDGETS = (0.20, 0.10, 0.05, 0.02)  # of imparity
-
-PLACE = ["dataset", "setting"]
-METRICS = ["micro_f1", "macro_f1", "imparity", "imparity_released"]
-MARKS = ["data", "partition"]
-COLUMNS = [*PLACE, "method", "strength", "seed", "split", *METRICS, "note", *MARKS]
-
-Point = tuple[float, float]  # imparity, micro F1
-Row = dict[Any, Any]
+from study import cli, files, fronts, paths, results, swept
 
 
-def read(path: str | Path) -> pd.DataFrame:
-    """One of the four tables."""
-    path = files.need(Path(path), "frontier")
-    try:
-        table = pd.read_csv(path, dtype={"note": "str"})
-    except ValueError as error:  # of pandas: empty, or no table
-        raise files.damaged(path, error) from None
-    expected = COLUMNS if path.name == RUNS.name else [*PLACE, "method"]
-    if missing := [name for name in expected if name not in table]:
-        raise files.damaged(path, f"no column {missing[0]!r}")
-    return table
+def main() -> None:
+    asked = files.needed_json(paths.plan("fronts"), "check")
+    rows: list[results.Row] = []
+    beside: list[results.Row] = []
+    for dataset in asked["datasets"]:
+        by_form: dict[str, list[results.Row]] = {}
+        settings = files.prepared(dataset).settings
+        for method in asked["methods"]:
+            for run in swept.runs("fronts", dataset, method):
+                data = run.data
+                marks = {"dataset": run.name, "data": data.data, "partition": data.partition}
+                found = list(swept.evaluated(run))
+                own = by_form.setdefault(run.name, [])
+                own += [marks | {"method": method} | row for row in found]
+                if method == "vanilla":
+                    beside += [marks | row for row in swept.references(data, found)]
+        for own in by_form.values():
+            rows += sorted(own, key=lambda row: settings.index(row["setting"]))
+    runs = results.frame(rows, "frontier")
+    summary = fronts.summarize(runs)
+    results.write(runs, "frontier")
+    results.write(summary, "frontier_summary")
+    results.write(fronts.hypervolumes(runs, summary, beside), "hypervolume")
+    results.write(fronts.best(summary), "best")
+    results.write(fronts.goal(summary, results.paper()), "goal")
 
 
-def summarize(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row per dataset, setting, method, strength and split: means and spreads over seeds.
-
-    `constant` and `diverged` are shares of the seeds. The figures are empty if one diverged; the
-    standard deviations, of a sample, also if there is a single seed.
-    """
-    keys = [*PLACE, "method", "strength", "split", *MARKS]
-    notes = {note: runs["note"] == note for note in ("constant", "diverged")}
-    grouped = runs.assign(**notes).groupby(keys, sort=False)
-    shares = grouped[list(notes)].mean()
-    mean, std = grouped[METRICS].mean(), grouped[METRICS].std().add_suffix("_std")
-    for figures in (mean, std):
-        figures.loc[shares["diverged"] > 0] = np.nan
-    table = pd.concat([grouped.size().rename("seeds"), mean, std, shares], axis=1).reset_index()
-    return table[[*keys[:-2], "seeds", *mean, *std, *shares, *MARKS]]
-
-
-def cells(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-    """Each (dataset, setting, method), and its strengths with their figures on both splits.
-
-    Those on validation rows are called validation_…, those on test rows by their own names.
-    """
-    keys = [*PLACE, "method"]
-    parts = {part: rows.drop(columns="split") for part, rows in summary.groupby("split")}
-    same = [*keys, "strength", "seeds", "diverged", *MARKS]
-    others = {n: f"validation_{n}" for n in parts["validation"] if n not in same}
-    both = parts["test"].merge(parts["validation"].rename(columns=others), on=same)
-    for (dataset, setting, method), rows in both.groupby(keys, sort=False):
-        yield (str(dataset), str(setting), str(method)), rows.reset_index(drop=True)
-
-
-def pareto(f1: np.ndarray, imparity: np.ndarray) -> np.ndarray:
-    """Which points no other dominates, by being at least as good in both and better in one."""
-    no_worse = (f1[:, None] >= f1) & (imparity[:, None] <= imparity)
-    better = (f1[:, None] > f1) | (imparity[:, None] < imparity)
-    return np.logical_not((no_worse & better).any(axis=0))
-
-
-# -- choices -------------------------------------------------------------------------------------
-
-
-def front(rows: pd.DataFrame) -> pd.DataFrame:
-    """The strengths on a method's front, from the least validation imparity to the most."""
-    rows = rows[rows["diverged"] == 0]
-    f1, imparity = (rows[f"validation_{name}"].to_numpy() for name in ("micro_f1", "imparity"))
-    return rows[pareto(f1, imparity)].sort_values("validation_imparity", kind="stable")
-
-
-def pick(rows: pd.DataFrame, budget: float) -> Row | None:
-    """The strength of most mean validation F1 whose mean validation imparity is in the budget.
-
-    Of equals the one with less imparity, then the lower strength. None if none is in the budget.
-    """
-    rows = rows[rows["validation_imparity"] <= budget]  # never true of one that diverged
-    order = {"validation_micro_f1": False, "validation_imparity": True, "strength": True}
-    rows = rows.sort_values(list(order), ascending=list(order.values()))
-    return next(iter(rows.to_dict("records")), None)
-
-
-def best(summary: pd.DataFrame) -> pd.DataFrame:
-    """What `pick` takes of each method for each budget; empty where there is nothing to take."""
-    figures = [
-        "strength", "validation_micro_f1", "validation_imparity", "micro_f1", "micro_f1_std",
-        "imparity", "imparity_std", "constant",
-    ]  # fmt: skip
-    found = []
-    for (dataset, setting, method), rows in cells(summary):
-        for budget in BUDGETS:
-            row = pick(rows, budget)
-            cell = {"dataset": dataset, "setting": setting, "method": method, "budget": budget}
-            found.append(cell | ({} if row is None else {name: row[name] for name in figures}))
-    return pd.DataFrame(found, columns=[*PLACE, "method", "budget", *figures])
-
-
-def goal(summary: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Whether infofair_fitted beats the paper's table, for each dataset and setting in it.
-
-    Of the strengths whose mean validation micro F1 is at least that of the paper's InfoFair, the
-    one with the lowest mean validation imparity. It holds if, on test rows, its mean micro F1 is
-    also at least that, and its mean imparity below that of every row of the paper that has no
-    higher micro F1. The imparity is the released one, which the paper prints; rows with none are
-    constant.
-    """
-    of_cell = dict(cells(summary))
-    found = []
-    for (dataset, setting), printed in paper.groupby(PLACE, sort=False):
-        rows = of_cell.get((str(dataset), str(setting), "infofair_fitted"))
-        if rows is None:
-            continue
-        asked = printed.set_index("method").loc["infofair", "micro_f1"]
-        kept = rows[rows["validation_micro_f1"] >= asked]
-        row: Row = {"dataset": dataset, "setting": setting, "asked_micro_f1": asked}
-        if kept.empty:
-            found.append(
-                row | {"holds": "no", "why": "no strength keeps the F1 on validation rows"}
-            )
-            continue
-        order = ["validation_imparity_released", "strength"]
-        chosen = kept.sort_values(order).iloc[0]
-        f1, imparity = chosen["micro_f1"], chosen["imparity_released"]
-        rivals = printed[(printed["imparity"] > 0) & (printed["micro_f1"] <= f1)]
-        row |= {name: chosen[name] for name in ("strength", "validation_micro_f1", order[0])}
-        row |= {"micro_f1": f1, "imparity_released": imparity}
-        why = ["its micro F1 is below that of the paper's InfoFair"] if f1 < asked else []
-        if not rivals.empty:
-            fairest = rivals.loc[rivals["imparity"].idxmin()]
-            row |= {"rival": fairest["method"], "rival_imparity": fairest["imparity"]}
-            if imparity >= fairest["imparity"]:
-                why.append(f"its imparity is not below that of the paper's {fairest['method']}")
-        found.append(row | {"holds": "no" if why else "yes", "why": "; ".join(why)})
-    columns = [
-        *PLACE, "strength", "validation_micro_f1", "validation_imparity_released", "micro_f1",
-        "imparity_released", "asked_micro_f1", "rival", "rival_imparity", "holds", "why",
-    ]  # fmt: skip
-    return pd.DataFrame(found, columns=columns)
-
-
-# -- hypervolume ---------------------------------------------------------------------------------
-
-
-def staircase(points: Iterable[Point], vanilla: Point, constant: float) -> float:
-    """The area that points dominate, as a share of the rectangle between two free predictors.
-
-    A point (imparity i, micro F1 f) dominates what has at least its imparity and at most its F1.
-    Counted is what lies below vanilla's imparity and above the F1 of the constant predictor, whose
-    imparity is 0, and the unit is the rectangle with these two as corners. So both of them
-    dominate nothing, 0 says that a method has nothing to add to them, and 1 is vanilla's F1 without
-    any imparity. More than 1 takes a higher F1 than vanilla's. NaN if the rectangle is empty.
-    """
-    width, height = vanilla[0], vanilla[1] - constant
-    if width <= 0 or height <= 0:
-        return float("nan")
-    area, top = 0.0, constant
-    for imparity, f1 in sorted(points):
-        if imparity < width and f1 > top:
-            area += (width - imparity) * (f1 - top)
-            top = f1
-    return area / (width * height)
-
-
-def above_chord(points: Iterable[Point], vanilla: Point, constant: float) -> float:
-    """The area of the points' hull above the line from constant to vanilla, as a share of its half.
-
-    Who follows vanilla with probability λ and says the commoner class otherwise has λ times
-    vanilla's imparity, and the F1 in between: every point of that line is free, and so is every
-    point between two models. This figure gives no credit for that: 0 says that no mixture is
-    better than one of the two, 1 is again vanilla's F1 without any imparity.
-    """
-    width, height = vanilla[0], vanilla[1] - constant
-    if width <= 0 or height <= 0:
-        return float("nan")
-    hull: list[Point] = []
-    inside = [p for p in points if 0 <= p[0] < width and p[1] > constant]
-    for x, y in sorted([(0.0, constant), *inside, vanilla]):
-        # the upper hull: from left to right, turning right
-        while len(hull) > 1 and _turn(hull[-2], hull[-1], (x, y)) >= 0:
-            hull.pop()
-        hull.append((x, y))
-    xs, ys = np.array(hull).T
-    under = float(np.sum(np.diff(xs) * ((ys[1:] + ys[:-1]) / 2 - constant)))
-    return 2 * under / (width * height) - 1
-
-
-def _turn(a: Point, b: Point, c: Point) -> float:
-    """Above 0 if the way from a over b to c turns left."""
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-def hypervolumes(runs: pd.DataFrame, summary: pd.DataFrame, references: list[Row]) -> pd.DataFrame:
-    """Each method's front on test rows as one figure: by steps, and above the chord.
-
-    Of the mean figures; and the standard deviation over seeds of what each seed's own figures come
-    to, at the same strengths and against the same references: vanilla's means, and for each dataset
-    and setting the constant predictor's micro F1 and the noise floor.
-    """
-    test = runs[runs["split"] == "test"].set_index([*PLACE, "method", "strength"]).sort_index()
-    beside = {(row["dataset"], row["setting"]): row for row in references}
-    of_cell = dict(cells(summary))
-    found = []
-    for (dataset, setting, method), rows in of_cell.items():
-        vanilla = _points(of_cell[dataset, setting, "vanilla"])[0]
-        floor, constant = (beside[dataset, setting][n] for n in ("floor", "constant_micro_f1"))
-        chosen = front(rows)
-        keys = [(dataset, setting, method, strength) for strength in chosen["strength"]]
-        of_seeds = [_points(own) for _, own in test.loc[keys].groupby("seed")]
-        row: Row = {"dataset": dataset, "setting": setting, "method": method}
-        for name, area in {"hypervolume": staircase, "above_chord": above_chord}.items():
-            spread = [area(points, vanilla, constant) for points in of_seeds]
-            row[name] = area(_points(chosen), vanilla, constant)
-            row[f"{name}_std"] = float(np.std(spread, ddof=1)) if spread[1:] else float("nan")
-        row |= {"strengths": len(chosen), "vanilla_imparity": vanilla[0]}
-        row |= {"vanilla_micro_f1": vanilla[1], "constant_micro_f1": constant, "floor": floor}
-        found.append(row)
-    return pd.DataFrame(found)
-
-
-def _points(rows: pd.DataFrame) -> list[Point]:
-    return list(zip(rows["imparity"], rows["micro_f1"], strict=True))
+if __name__ == "__main__":
+    cli.run(main, __doc__)

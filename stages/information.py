@@ -1,52 +1,28 @@
-"""How many bits a score tells about the group, by a fresh classifier on rows it has not seen."""
+"""How many bits the outcome of infofair_fitted tells of the group: its estimate, and a fresh one's.
 
-from typing import Any
+Writes results/information.csv: the running estimate of I(z; s) in the last epoch, and two of a
+classifier on held-out rows.
+"""
 
-import numpy as np
+from infofair.methods.infofair_fitted import Fitted
+from study import cli, files, paths, results, swept
 
-BINS = 16
-LEAST = 10  # fitted rows of a group that takes part
+METHOD = "infofair_fitted"
 
 
-def held_out(
-    fitted: dict[str, np.ndarray],
-    tested: dict[str, np.ndarray],
-    *,
-    between: tuple[float, float] | None = None,
-) -> float:
-    """An estimate of I(score; s) in bits; `fitted` and `tested` have `score` and `s` of their rows.
+def main() -> None:
+    asked = files.needed_json(paths.plan("fronts"), "check")
+    rows = []
+    for dataset in asked["datasets"] if METHOD in asked["methods"] else []:
+        plan = files.needed_json(paths.plan("fronts", dataset, METHOD), "check")
+        method = Fitted(**plan["knobs"])
+        for run in swept.runs("fronts", dataset, METHOD):
+            marks = {"dataset": run.name, "method": METHOD}
+            marks |= {"data": run.data.data, "partition": run.data.partition}
+            own = swept.information(run, method.outcomes)
+            rows += [marks | row for row in own]
+    results.write(results.frame(rows, "information"), "information")
 
-    I(z; s) = E[log p(s|z) / p(s)]. p(s|z) is a multinomial logistic regression on bins of the
-    score, which can follow any function of it, p(s) the groups' shares; both are fitted on some
-    rows, and the mean is over others. So it does not grow with what the classifier learns by
-    heart: on average it is at most the truth, and below 0 if there is nothing to find. Groups with
-    fewer than LEAST fitted rows are left out. The bins have equally many fitted rows each, or are
-    equally wide `between` two scores, for an estimate that sees no finer differences than these.
-    """
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
 
-    counts = np.bincount(fitted["s"])
-    known = np.flatnonzero(counts >= LEAST)
-    rows, others = np.isin(fitted["s"], known), np.isin(tested["s"], known)
-    if len(known) < 2 or not others.any():
-        return 0.0
-    places = np.linspace(0, 1, BINS + 1)[1:-1]
-    if between is None:  # quantiles may coincide where many rows have one score
-        edges = np.unique(np.quantile(fitted["score"][rows], places))
-    else:
-        edges = between[0] + (between[1] - between[0]) * places
-
-    def binned(score: np.ndarray) -> np.ndarray:
-        return np.searchsorted(edges, score)[:, None]
-
-    classifier: Any = make_pipeline(
-        OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=1000)
-    )
-    classifier.fit(binned(fitted["score"][rows]), fitted["s"][rows])
-    log_p = classifier.predict_log_proba(binned(tested["score"][others]))
-    place = np.searchsorted(known, tested["s"][others])
-    shares = counts[known] / counts[known].sum()
-    gain = log_p[np.arange(len(place)), place] - np.log(shares[place])
-    return float(gain.mean() / np.log(2))
+if __name__ == "__main__":
+    cli.run(main, __doc__)

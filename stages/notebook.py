@@ -1,162 +1,22 @@
 """Run one of the notebooks in notebooks/ and keep it, with what it shows, in reports/.
 
-    results_table   the paper's results table, to results/figures/results_table.{html,tex,md}
-    honest_table    the table of the honest profile, to results/figures/honest_table.{html,tex,md}
-    tradeoff        micro F1 against imparity, to results/figures/tradeoff.{svg,png}
-    frontier        every method at many strengths, to results/figures/frontier.{svg,png}
-    ablation        InfoFair without one of its terms, to results/figures/ablation.{svg,png}
-    experiments     what alpha does, from the experiments of `dvc exp run`; not part of dvc.yaml
-
-The same inputs give the same bytes: nothing that differs from run to run, or from machine to
-machine, is kept (times, identifiers, paths). Warnings go to the terminal.
+results_table   the paper's results table, to results/figures/results_table.{html,tex,md}
+honest_table    the table of the honest profile, to results/figures/honest_table.{html,tex,md}
+tradeoff        micro F1 against imparity, to results/figures/tradeoff.{svg,png}
+frontier        every method at many strengths, to results/figures/frontier.{svg,png}
+ablation        InfoFair without one of its terms, to results/figures/ablation.{svg,png}
+experiments     what alpha does, from the experiments of `dvc exp run`; no stage of DVC's
 """
 
-import os
-import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import nbformat
-from nbformat import NotebookNode
-
-from stages import cli, files, fronts, honest_table
-from stages.files import Problem
-from stages.params import load
-from stages.progress import watched
-
-FIGURES = Path("results/figures")
-SUMMARY = Path("results/summary.csv")
-# What each notebook writes, by the name of the parameter that says where.
-WRITTEN = {
-    "results_table": ("html", "tex", "md"),
-    "tradeoff": ("svg", "png"),
-    "ablation": ("svg", "png"),
-    "frontier": ("svg", "png"),
-    "honest_table": ("html", "tex", "md"),
-    "experiments": (),
-}
-# What a notebook reads instead of the summary, and the stage that makes it.
-OF_FRONTIER = {"summary": fronts.SUMMARY, "areas": fronts.HYPERVOLUME, "best": fronts.BEST}
-READ = {
-    "frontier": (OF_FRONTIER, "frontier"),
-    "honest_table": ({"summary": honest_table.SUMMARY}, "honest"),
-}
-
-
-def source(name: str) -> Path:
-    return Path("notebooks") / f"{name}.ipynb"
-
-
-def executed(name: str) -> Path:
-    return Path("reports") / f"{name}.ipynb"
-
-
-def parameters(name: str) -> dict[str, str]:
-    """The paths of a notebook's inputs and outputs."""
-    if not WRITTEN[name]:
-        return {}
-    inputs, made_by = READ.get(name, ({"summary": SUMMARY}, "summarize"))
-    outputs = {kind: FIGURES / f"{name}.{kind}" for kind in WRITTEN[name]}
-    for path in inputs.values():
-        files.need(path, made_by)
-    return {kind: str(path) for kind, path in (inputs | outputs).items()}
-
-
-@contextmanager
-def kernel_settings() -> Iterator[None]:
-    """This environment's kernel, without the user's IPython profile and start-up files."""
-    with TemporaryDirectory() as folder:
-        settings = {
-            "IPYTHONDIR": folder,
-            "JUPYTER_RUNTIME_DIR": folder,
-            "JUPYTER_PATH": str(Path(sys.prefix) / "share/jupyter"),
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # a warning about the debugger nobody uses
-        }
-        before = dict(os.environ)
-        os.environ.update(settings)
-        try:
-            yield
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
-
-
-def execute(path: Path, given: dict[str, str]) -> NotebookNode:
-    """The notebook with its outputs; nothing is written but what its cells write."""
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
-    from traitlets.config import Config
-
-    notebook = nbformat.read(path, as_version=4)
-    try:
-        with kernel_settings():
-            done = papermill.execute_notebook(
-                path, None, given, kernel_name="python3", progress_bar=watched(),
-                record_timing=False, extra_arguments=["--log-level=CRITICAL"],
-                # files instead of ports, which kernels that start at once may both choose
-                config=Config(KernelManager={"transport": "ipc"}),
-            )  # fmt: skip
-    except PapermillExecutionError as error:
-        what = error.evalue if error.ename == "Problem" else f"{error.ename}: {error.evalue}"
-        raise Problem(f"{path}, {_cell(notebook, error.source)}: {what}") from error
-    except RuntimeError as error:  # the kernel died
-        raise Problem(f"{path}: {error}") from error
-    return clean(done, notebook)
-
-
-def _cell(notebook: NotebookNode, text: str) -> str:
-    """Which cell of the notebook it is, by its number and its first line."""
-    for number, cell in enumerate(notebook.cells, 1):
-        if cell.source == text:
-            return f"cell {number} ({text.strip().splitlines()[0]})"
-    return "the cell with its parameters"
-
-
-def clean(done: NotebookNode, notebook: NotebookNode) -> NotebookNode:
-    """Only what the notebook's source and its inputs decide."""
-    done.metadata = notebook.metadata
-    own = {cell.id for cell in notebook.cells}
-    for cell in done.cells:
-        tags = cell.metadata.get("tags")
-        cell.metadata = NotebookNode(tags=tags) if tags else NotebookNode()
-        if cell.id not in own:
-            cell.id = "injected-parameters"
-        if cell.cell_type == "code":
-            for output in cell.outputs:
-                if output.get("name") == "stderr":
-                    print(output.text, end="", file=sys.stderr)
-            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-            for output in cell.outputs:
-                _anonymise(output)
-    return done
-
-
-def _anonymise(output: NotebookNode) -> None:
-    """Take what tells of the machine, or of the moment, out of a text output."""
-    texts = output if "text" in output else output.get("data", {})
-    for kind, text in texts.items():
-        if isinstance(text, str) and kind.startswith("text"):
-            for place, name in (
-                (Path.cwd(), "."),
-                (sys.prefix, "(environment)"),
-                (Path.home(), "~"),
-            ):
-                text = text.replace(f"{place}/", f"{name}/")
-            texts[kind] = re.sub(r"\b0x[0-9a-f]{6,}\b", "0x…", text)
+from infofair.errors import Problem
+from study import cli, notebooks
 
 
 def main(notebook: str) -> None:
-    load()
-    if notebook not in WRITTEN:
-        raise Problem(f"--notebook {notebook}: there are {', '.join(WRITTEN)}")
-    given = parameters(notebook)
-    done = execute(files.need(source(notebook), "a fresh clone"), given)
-    with files.whole(executed(notebook)) as partial:
-        nbformat.write(done, partial)
+    if notebook not in notebooks.WRITTEN:
+        raise Problem(f"--notebook {notebook}: there are {', '.join(notebooks.WRITTEN)}")
+    notebooks.run(notebook)
 
 
 if __name__ == "__main__":
-    cli.run(main, __doc__, notebook=f"one of {', '.join(WRITTEN)}")
+    cli.run(main, __doc__, notebook=f"one of {', '.join(notebooks.WRITTEN)}")

@@ -1,183 +1,35 @@
 """Check the raw files of one dataset against its schema, apply its filters, type the rows.
 
-Writes data/validated/<dataset>.parquet, without anything that identifies a person, and
-results/validation/<dataset>.json: failures by column and rule, the rows each filter removed, which
-single columns come close to giving the label away, and the sha256 of the parquet file.
+Writes data/validated/<dataset>.parquet, without anything that identifies a person, its sha256
+beside it, and results/validation/<dataset>.json: failures by column and rule, the rows each filter
+removed, which single columns come close to giving the label away, and the sha256 again.
 """
 
 import sys
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
-import pandera.errors
-import pandera.pandas as pa
-
-from stages import cli, datasets, files
-from stages.datasets import Dataset
-from stages.files import Problem
-from stages.params import load
-
-STRUCTURE = ["column_in_schema", "column_in_dataframe"]  # pandera's names: unknown, missing column
-PLAIN = {  # pandera's names for the terminal
-    "column_in_schema": "unknown column",
-    "column_in_dataframe": "missing column",
-    "coerce_dtype('int64')": "not a whole number",
-    "coerce_dtype('float64')": "not a number",
-    "field_uniqueness": "repeated value",
-    "not_nullable": "no value",
-}
-SHOWN = 5  # failing rows listed per column and rule
-LEAK = 0.9  # balanced accuracy from which a single column "gives the label away"
-
-
-def broken(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFrame:
-    """Pandera's failure cases, one per row and rule, and one per missing or unknown column."""
-    try:
-        schema.validate(frame, lazy=True)
-    except pandera.errors.SchemaErrors as error:
-        cases = error.failure_cases
-        # A value that cannot be coerced leaves its column text: that this is the wrong type, and
-        # that further checks raise on it (naming no row), are no failures of their own.
-        rows = cases["index"].notna() & ~cases["check"].str.startswith("dtype(")
-        own = rows | cases["check"].isin(STRUCTURE)
-        return cases[own] if own.any() else cases
-    return pd.DataFrame(columns=["column", "check", "index", "failure_case"])
-
-
-def failures(frame: pd.DataFrame, dataset: Dataset) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """The rows with their types, and one entry per column and rule that fails.
-
-    Rules across columns are checked on the rows whose own values are right, so that one wrong value
-    is one failure.
-    """
-    columns = pa.DataFrameSchema(dataset.schema.columns, strict=True)
-    rules = pa.DataFrameSchema(checks=dataset.schema.checks)
-    found = [broken(columns, frame)]
-    # A wrong type hides what else is wrong in its column: look again without those rows.
-    while found[-1]["index"].notna().any():
-        frame = frame[~frame.index.isin(found[-1]["index"])]
-        found.append(broken(columns, frame))
-    if found[-1].empty:
-        frame = columns.validate(frame)
-        across = broken(rules, frame).assign(column="several columns")
-        # Pandera lists every column of a row that breaks such a rule.
-        found.append(across.drop_duplicates(["check", "index"]))
-    cases = pd.concat(found)
-    structural = cases["check"].isin(STRUCTURE)
-    cases = cases.assign(column=cases["column"].mask(structural, cases["failure_case"]))
-    entries = []
-    for (column, rule), group in cases.groupby(["column", "check"], sort=False, dropna=False):
-        rows = group["index"].dropna()
-        hidden = column in dataset.identifying or column == "several columns" or not len(rows)
-        entries.append(
-            {
-                "column": str(column),
-                "rule": str(rule),
-                "count": len(group),
-                "rows": [str(row) for row in rows[:SHOWN]],
-                "first_value": None if hidden else str(group["failure_case"].iloc[0])[:80],
-            }
-        )
-    return frame, entries
-
-
-def apply_filters(frame: pd.DataFrame, dataset: Dataset) -> tuple[pd.DataFrame, list[dict]]:
-    counts = []
-    for rule in dataset.filters:
-        kept = frame[rule.keep(frame)]
-        counts.append({"rule": rule.rule, "removed": len(frame) - len(kept)})
-        frame = kept
-    return frame, counts
-
-
-def audit(frame: pd.DataFrame, label: str) -> list[dict[str, Any]]:
-    """How well the best rule on each single column predicts the label, best first.
-
-    Balanced accuracy (1 + max |TPR − FPR|) / 2 over thresholds: on the value of a number, on the
-    label's rate per value of a category.
-    """
-    y = frame[label].to_numpy() == 1
-    found = []
-    for column in frame.columns.drop(label):
-        codes, values = pd.factorize(frame[column], sort=True)
-        ones = np.bincount(codes[y], minlength=len(values))
-        zeros = np.bincount(codes[~y], minlength=len(values))
-        if isinstance(frame[column].dtype, pd.CategoricalDtype):
-            order = np.argsort(ones / np.maximum(ones + zeros, 1), kind="stable")
-            ones, zeros = ones[order], zeros[order]
-        gap = np.abs(np.cumsum(ones) / ones.sum() - np.cumsum(zeros) / zeros.sum()).max()
-        found.append({"column": column, "balanced_accuracy": round(float(1 + gap) / 2, 4)})
-    return sorted(found, key=lambda entry: -entry["balanced_accuracy"])
-
-
-def validate(folder: Path, dataset: Dataset, real: bool) -> tuple[pd.DataFrame | None, dict]:
-    """The validated rows (None if the schema fails) and the report."""
-    raw = dataset.read(folder)
-    typed, failed = failures(raw, dataset)
-    report: dict[str, Any] = {"passed": not failed, "rows_read": len(raw), "failures": failed}
-    if failed:
-        return None, report
-    kept, report["filters"] = apply_filters(typed, dataset)
-    clean = dataset.clean(kept).reset_index(drop=True)
-    found = (len(raw), len(clean))
-    if real and dataset.rows and found != dataset.rows:
-        raise Problem(f"{folder}: {found} rows before and after filters, expected {dataset.rows}")
-    if clean[dataset.label].nunique() < 2:
-        raise Problem(f"{folder}: fewer than two classes are left after the filters")
-    report |= {
-        "rows": len(clean),
-        "label": {"column": dataset.label, "ones": int(clean[dataset.label].sum())},
-        "audit": audit(clean, dataset.label),
-    }
-    report["leaks"] = [e["column"] for e in report["audit"] if e["balanced_accuracy"] >= LEAK]
-    return clean, report
-
-
-def describe(report: dict[str, Any]) -> str:
-    """The report for the terminal."""
-    if not report["passed"]:
-        lines = [f"{report['rows_read']} rows read; these rules fail:"]
-        for entry in report["failures"]:
-            rows = ", ".join(entry["rows"])
-            value = entry["first_value"]  # none is shown of a column that identifies people
-            value = "" if value is None else f", first value {value!r}"
-            more = " …" if entry["count"] > len(entry["rows"]) > 0 else ""
-            rule = PLAIN.get(entry["rule"], entry["rule"])
-            lines.append(
-                f"  {entry['column']}: {rule}: {entry['count']} failures{value}"
-                + (f" ({rows}{more})" if rows else "")
-            )
-        return "\n".join(lines)
-    lines = [f"{report['rows_read']} rows read, all rules of the schema hold"]
-    lines += [f"  removed {e['removed']:>6} rows: {e['rule']}" for e in report["filters"]]
-    lines.append(f"{report['rows']} rows kept, {report['label']['ones']} with label 1")
-    for entry in report["audit"][:3]:
-        mark = "  <- gives the label away" if entry["column"] in report["leaks"] else ""
-        lines.append(
-            f"  {entry['column']} alone: balanced accuracy {entry['balanced_accuracy']:.3f}{mark}"
-        )
-    return "\n".join(lines)
+from infofair.data import checks, fetch
+from infofair.data import dataset as datasets
+from infofair.errors import Problem
+from infofair.storage import sha256, whole, write_json, write_text
+from study import cli, files, paths
 
 
 def main(dataset: str) -> None:
-    load(dataset)
-    source = files.raw_source(dataset)
-    real = source["data"] == "real"
-    clean, report = validate(files.raw(dataset), datasets.load(dataset), real)
+    folder = files.need(paths.raw(dataset), f"download@{dataset}")
+    source = fetch.source_of(folder)
+    clean, report = checks.validate(folder, datasets.load(dataset), source["data"] == "real")
     report = {"dataset": dataset, "data": source["data"], **report}
+    written = paths.validation_report(dataset)
     if clean is not None:
-        with files.whole(files.validated(dataset)) as partial:
+        with whole(paths.validated(dataset)) as partial:
             clean.to_parquet(partial, index=False)
         # parquet's own checksums leave its headers out
-        report["sha256"] = files.sha256(files.validated(dataset))
-    files.write_json(files.validation_report(dataset), report)
+        report["sha256"] = sha256(paths.validated(dataset))
+        write_text(paths.seal(dataset), report["sha256"] + "\n")
+    write_json(written, report)
     if clean is None:
-        raise Problem(
-            f"{files.raw(dataset)}: {describe(report)}\nin full: {files.validation_report(dataset)}"
-        )
-    print(f"{dataset} ({source['data']} data): {describe(report)}", file=sys.stderr)
+        raise Problem(f"{folder}: {checks.describe(report)}\nin full: {written}")
+    print(f"{dataset} ({source['data']} data): {checks.describe(report)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The datasets, one file each: see infofair/data/dataset.py."""

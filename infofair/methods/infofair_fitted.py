@@ -1,0 +1,197 @@
+"""InfoFair as its mathematics asks: both estimators are fitted, and only the predictor minimises.
+
+For every distribution q (lemma 3 of the paper),
+
+    I(z; s) = H(s) + E[log q(s|z)] + E[log p(z, s) / (p(z) q(s|z))],
+
+so a minimiser needs an estimate of both expectations. infofair/methods/infofair.py lets all
+parameters minimise them, which trains the estimators to be wrong. Here each has a loss of its own:
+
+    sensitive feature predictor   q = softmax(g(z))       minimises E[−log q(s|z)]
+    density ratio estimator       log ratio = f(z)ₛ       classifies true pairs (z, s) against
+                                                          drawn ones (z, s̃), s̃ ~ q(·|z)
+
+and the feature extractor and target predictor alone minimise, with both of them given,
+
+    J = T + S + D,    T = E[−log ỹ[y]],    S = α E[log q(s|z)],    D = α E[f(z)ₛ].
+
+What differs from the released form, and why:
+
+- z is what is to be fair: the prediction, as tanh(κ o / 2) with o its log-odds and κ the
+  `sharpness`. Parity is a statement about decisions (the paper's lemma 1). The extractor's outputs
+  tell at least as much of s as the prediction does, so that to take it from them all gives up more
+  than parity asks. The larger κ, the more z is the decision itself.
+- f and g have a hidden layer and an output for every group: z and s interact. As w₁ᵀz + w₂ᵀs, the
+  log ratio could not tell a group for which z is high from one for which it is low.
+- The loss of f takes the mean over s̃ instead of a draw: E[softplus(−f(z)ₛ) + Σ q(s̃|z)
+  softplus(f(z)ₛ̃)]. It is what the mean of many draws tends to, and needs no noise.
+- f and g are ahead of what they criticise: they take `critic_steps` at their own learning rate
+  before each step of the predictor, each on a part of the minibatch, and α counts only after
+  `warm_up` epochs, when they have something to say.
+
+The curves report the running estimate of I(z; s) in bits, `bits`: H(s) of the training rows, and
+both expectations over the epoch's minibatches. It is no bound: where f and g lag behind, it is too
+low. Beside it belong estimates of a fresh classifier on held-out rows: of z as finely as f and g
+can tell it, and of the score, whatever its resolution. Where tanh is flat, they are blind: what
+certain predictions tell about s beyond the decision stays.
+"""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from infofair.methods.base import (
+    GROUPS,
+    Batch,
+    Network,
+    Outputs,
+    Stacked,
+    add_at,
+    knob,
+    log_likelihood,
+    task_gradient,
+    task_loss,
+)
+
+UNITS = 16  # of each critic's hidden layer
+# name -> (outputs, inputs) of a critic's parts
+SHAPES: dict[str, tuple[str | int, str | int]] = {
+    "in": (UNITS, 1), "in_bias": (UNITS, 1), "out": (GROUPS, UNITS), "slope": (GROUPS, 1),
+    "bias": (GROUPS, 1),
+}  # fmt: skip
+PARTS = tuple(SHAPES)
+
+
+def estimate(name: str, z: Tensor, out: Outputs) -> Tensor:
+    """A critic of one model: from z, (B, 1), to a number for every group, (B, groups).
+
+    out tanh(in z + in_bias) + slope z + bias. The slope keeps it alive: a hidden layer of ReLUs
+    alone may die, and then nobody criticises.
+    """
+    entry, entry_bias, exit, slope, bias = (out[f"{name}_{part}"].T for part in PARTS)
+    return (z @ entry + entry_bias).tanh() @ exit + z @ slope + bias
+
+
+class Fitted(Network):
+    learning_rate: float = knob(0.003, gt=0, source="of extractor and target predictor; validation")
+    critic_learning_rate: float = knob(0.02, gt=0, source="of q(s|z) and the ratio; validation")
+    critic_steps: int = knob(8, ge=1, source="before each step of the others; validation")
+    warm_up: int = knob(5, ge=0, unit="epochs", source="before alpha counts; validation")
+    sharpness: float = knob(4.0, gt=0, source="κ in z = tanh(κ/2 · log-odds); validation")
+
+    terms = ("T", "S", "D")
+    reports = ("bits",)
+    free = {f"{name}_{part}": shape for name in "gf" for part, shape in SHAPES.items()}
+    critics = tuple(free)
+    # at first no z tells anything of s, and true pairs are as likely as drawn ones
+    zeros = tuple(f"{name}_{part}" for name in "gf" for part in ("out", "slope", "bias"))
+
+    def outcome(self, logits: Tensor) -> Tensor:
+        """z from the target predictor's logits, (B, 2): (B, 1)."""
+        return ((logits[:, 1:] - logits[:, :1]) * (self.sharpness / 2)).tanh()
+
+    def outcomes(self, probability: np.ndarray) -> np.ndarray:
+        """z from the probabilities of class 1, which are σ(o): (pᵏ − qᵏ) / (pᵏ + qᵏ), q = 1 − p."""
+        p = probability.astype(float)
+        mine, other = p**self.sharpness, (1 - p) ** self.sharpness
+        return (mine - other) / (mine + other)
+
+    def estimators(self, out: Outputs, batch: Batch) -> tuple[Tensor, Tensor]:
+        """g, whose softmax is q(s|z), and f, the log ratio; (B, groups) each."""
+        z = self.outcome(out["target"])
+        g = torch.where(batch.present, estimate("g", z, out), -torch.inf)
+        return g, estimate("f", z, out)
+
+    def objective(self, out: Outputs, batch: Batch) -> dict[str, Tensor]:
+        g, f = self.estimators(out, batch)
+        log_q = log_likelihood(g, batch.s)
+        log_ratio = (f * batch.s).sum(1).mean()
+        share = batch.shares.sum(1)
+        entropy = -(share * share.clamp_min(1e-30).log()).sum()
+        alpha = batch.alpha * (batch.epoch >= self.warm_up)
+        return {
+            "T": task_loss(out, batch),
+            "S": alpha * log_q,
+            "D": alpha * log_ratio,
+            "bits": (entropy + log_q + log_ratio) / math.log(2),
+        }
+
+    def critic(self, out: Outputs, batch: Batch) -> Tensor:
+        """g's loss and f's; each of their parameters has a part in one of them only."""
+        g, f = self.estimators(out, batch)
+        q = g.softmax(1).detach()
+        told_apart = (batch.s * F.softplus(-f) + q * F.softplus(f)).sum(1).mean()
+        return told_apart - log_likelihood(g, batch.s)
+
+    # -- closed forms -----------------------------------------------------------------------------
+
+    def gradients(self, out: Outputs, batch: Stacked) -> dict[str, Tensor]:
+        """By the target predictor's logits: ∂S/∂g = α (s − q) / B, ∂D/∂f = α s / B, through z."""
+        by_target = task_gradient(out, batch)
+        if batch.epoch >= self.warm_up:
+            z, g, f = self.stacked(out, batch)
+            by_g = add_at(g.groups.softmax(1).neg_(), batch.s, 1)
+            by_f = add_at(f.groups.new_zeros(f.groups.shape), batch.s, 1)
+            by_z = g.by_input(by_g, out).add_(f.by_input(by_f, out)).mul_(batch.weight)
+            by_odds = by_z.mul_(1 - z.square()).mul_(self.sharpness / 2)
+            by_target[:, 1:] += by_odds
+            by_target[:, :1] -= by_odds
+        return {"target": by_target}
+
+    def critic_gradients(self, out: Outputs, batch: Stacked) -> dict[str, Tensor]:
+        """With σ the logistic function and s one-hot: ∂/∂g = (q − s) / B of the one's loss,
+        ∂/∂f = (σ(f) (q + s) − s) / B of the other's."""
+        z, g, f = self.stacked(out, batch)
+        rows = batch.s.shape[2]
+        q = g.groups.softmax(1)
+        both = add_at(q.clone(), batch.s, 1)  # q + s
+        # σ(f) by tanh, which unlike sigmoid rounds the same wherever in an array it is
+        sigma = (f.groups / 2).tanh_().add_(1).div_(2)
+        by_f = add_at(sigma.mul_(both), batch.s, -1).div_(rows)
+        by_g = add_at(q, batch.s, -1).div_(rows)
+        return g.gradients(z, by_g, out) | f.gradients(z, by_f, out)
+
+    def stacked(self, out: Outputs, batch: Stacked) -> "tuple[Tensor, Critic, Critic]":
+        """z, R × 1 × B, and both critics of R models."""
+        odds = out["target"][:, 1:] - out["target"][:, :1]
+        z = (odds * (self.sharpness / 2)).tanh()
+        g, f = Critic("g", z, out), Critic("f", z, out)
+        if batch.mask is not None:
+            g.groups.add_(batch.mask)
+        return z, g, f
+
+
+class Critic:
+    """`estimate` for R models, and its derivatives."""
+
+    def __init__(self, name: str, z: Tensor, out: Outputs) -> None:
+        self.name = name
+        entry, entry_bias, exit, slope, bias = (out[f"{name}_{part}"] for part in PARTS)
+        self.hidden = (entry * z).add_(entry_bias).tanh_()  # R × units × B
+        self.groups = exit.bmm(self.hidden).addcmul_(slope, z).add_(bias)  # R × groups × B
+
+    def into_hidden(self, by_groups: Tensor, out: Outputs) -> Tensor:
+        """From the gradient by `groups` to that by the hidden layer before its tanh."""
+        by_hidden = out[f"{self.name}_out"].transpose(1, 2).bmm(by_groups)
+        return by_hidden.addcmul_(by_hidden * self.hidden, self.hidden, value=-1)
+
+    def gradients(self, z: Tensor, by_groups: Tensor, out: Outputs) -> dict[str, Tensor]:
+        """By its own parameters."""
+        by_hidden = self.into_hidden(by_groups, out)
+        found = (
+            (by_hidden * z).sum(2, keepdim=True),
+            by_hidden.sum(2, keepdim=True),
+            by_groups.bmm(self.hidden.transpose(1, 2)),
+            (by_groups * z).sum(2, keepdim=True),
+            by_groups.sum(2, keepdim=True),
+        )
+        return {f"{self.name}_{part}": g for part, g in zip(PARTS, found, strict=True)}
+
+    def by_input(self, by_groups: Tensor, out: Outputs) -> Tensor:
+        """By z, R × 1 × B."""
+        by_hidden = self.into_hidden(by_groups, out)
+        entry, slope = (out[f"{self.name}_{part}"].transpose(1, 2) for part in ("in", "slope"))
+        return entry.bmm(by_hidden).add_(slope.bmm(by_groups))

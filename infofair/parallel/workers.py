@@ -1,0 +1,202 @@
+"""Hand out work: to processes of this machine, or to a Dask cluster, through joblib.
+
+INFOFAIR_WORKERS    processes of this machine (default: one per core)
+INFOFAIR_SCHEDULER  the address of an existing Dask scheduler, tcp://host:8786; its workers are used
+                    instead
+
+Neither changes a result. Whoever asks gives calls whose results do not depend on who makes them,
+so work that was lost with its worker is simply done again.
+"""
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+import infofair
+from infofair import kernels
+from infofair.errors import Problem
+from infofair.parallel.progress import bar as progress_bar
+
+ATTEMPTS = 3  # at work that was lost with its worker
+SCHEDULER = "INFOFAIR_SCHEDULER"
+PATIENCE = 10  # seconds to wait for a scheduler, and for its first worker
+IDLE = 30  # seconds after which an idle process ends: it may be that nobody is left to end it
+
+
+def scheduler() -> str | None:
+    return os.environ.get(SCHEDULER) or None
+
+
+def local() -> int:
+    text = os.environ.get("INFOFAIR_WORKERS") or str(joblib.cpu_count())
+    if not text.isdecimal() or int(text) < 1:
+        raise Problem(f"INFOFAIR_WORKERS={text}: expected a whole number from 1 up")
+    return int(text)
+
+
+def count() -> int:
+    """How many calls are made at once."""
+    if not scheduler():
+        return local()
+    with client() as connected:
+        return sum(connected.ncores().values())
+
+
+@contextmanager
+def client() -> Iterator[Any]:
+    """A connection to the Dask cluster."""
+    address = scheduler()
+    try:
+        from distributed import Client
+    except ImportError:
+        raise Problem(
+            f"{SCHEDULER}={address}: the package distributed is missing; "
+            "install it with: pip install -c constraints.txt -e '.[cluster]'"
+        ) from None
+    try:
+        connected = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise Problem(
+            f"{SCHEDULER}={address}: no Dask scheduler answers there ({reason}); "
+            "expected tcp://host:port"
+        ) from None
+    with connected:
+        try:
+            connected.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise Problem(
+                f"{SCHEDULER}={address}: the scheduler has no worker; start some with: "
+                f"make worker SCHEDULER={address}"
+            ) from None
+        yield connected
+
+
+@cache
+def identity() -> dict[str, str]:
+    """What two processes must have in common to compute the same bits on the same processor.
+
+    Found out once: a worker goes on with the code it has loaded, whatever becomes of the files.
+    """
+    folder = Path(infofair.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "torch")}
+    code = {"the code in infofair/": digest.hexdigest()[:12]}
+    return code | {"Python": platform.python_version()} | packages
+
+
+def _checked(expected: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
+    """Make a call on a worker of a cluster, if the worker is like us."""
+    own = identity()
+    different = [
+        f"{what}: {own[what]}, here {value}"
+        for what, value in expected.items()
+        if own[what] != value
+    ]
+    if not kernels.pinned():
+        different.append("NumPy was loaded before its kernels were chosen")
+    if different:
+        raise Problem(
+            f"the Dask worker on {platform.node()} differs: {'; '.join(different)}; "
+            "start workers with `make worker` in a checkout of the same commit"
+        )
+    return function(*arguments)
+
+
+def _numbered(number: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
+    return number, function(*arguments)
+
+
+@contextmanager
+def _backend(shared: list[Any], processes: int) -> Iterator[None]:
+    if not scheduler():
+        with joblib.parallel_config("loky", n_jobs=processes, idle_worker_timeout=IDLE):
+            yield
+        return
+    from joblib._dask import DaskDistributedBackend
+
+    class Dask(DaskDistributedBackend):
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            # what only one can do at a time joblib would do itself, here
+            return max(2, super().effective_n_jobs(n_jobs))
+
+    # `shared` goes to each worker once, whatever the number of calls that name it
+    with client() as connected, joblib.parallel_config(Dask(client=connected, scatter=shared)):
+        yield
+
+
+def run(
+    function: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    *,
+    names: Sequence[str],
+    title: str,
+    unit: str = "call",
+    shared: list[Any] | None = None,
+    at_most: int | None = None,
+    bar: bool = True,
+) -> list[Any]:
+    """The result of `function(*call)` for each call, in their order.
+
+    names: of the calls, for messages; shared: large arguments that several calls name; at_most:
+    processes of this machine, if not all that INFOFAIR_WORKERS allows; bar: show the calls that
+    are done.
+    """
+    if not calls:
+        return []
+    processes = min(at_most or local(), len(calls)) if not scheduler() else 1
+    if scheduler():
+        calls = [(identity(), function, *call) for call in calls]
+        function = _checked
+    died = _deaths()
+    results: dict[int, Any] = {}
+    with progress_bar(len(calls), title, unit, shown=bar) as shown:
+        for _ in range(ATTEMPTS):
+            missing = [number for number in range(len(calls)) if number not in results]
+            if not missing:
+                break
+            try:
+                with _backend(shared or [], processes):
+                    found = joblib.Parallel(return_as="generator_unordered", batch_size=1)(
+                        joblib.delayed(_numbered)(number, function, *calls[number])
+                        for number in missing
+                    )
+                    for number, result in found:
+                        results[number] = result
+                        shown.update()
+            except died as error:
+                print(f"{title}: a worker died ({_first(error)})", file=sys.stderr)
+    lost = [names[number] for number in range(len(calls)) if number not in results]
+    if lost:
+        raise Problem(
+            f"{title}: workers died in each of {ATTEMPTS} attempts at: {'; '.join(lost)}; "
+            "out of memory? Fewer INFOFAIR_WORKERS need less of it"
+        )
+    return [results[number] for number in range(len(calls))]
+
+
+def _first(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _deaths() -> tuple[type[Exception], ...]:
+    """What is raised when a worker dies."""
+    if not scheduler():
+        return (TerminatedWorkerError,)
+    from concurrent.futures import CancelledError  # raised when the last copy of an input is lost
+
+    from distributed import KilledWorker
+
+    return (KilledWorker, CancelledError)

@@ -1,0 +1,127 @@
+"""Train the models of a job: shares of them to workers, each share one batched pass.
+
+Models are spread over the GPUs, or over INFOFAIR_WORKERS processes (default: one per core), or over
+the Dask cluster at INFOFAIR_SCHEDULER; that changes no number on the same kind of processor.
+"""
+
+import ctypes
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from infofair.data.prepared import ALL, Prepared
+from infofair.errors import Problem
+from infofair.methods.base import Network, handled
+from infofair.parallel import workers
+from infofair.parallel.progress import Progress
+from infofair.training import model, plan
+from infofair.training.model import Key
+from infofair.training.plan import Job, Model, Trained, Training, Variant
+
+
+def train(
+    job: Job, data: Prepared, strengths: list[float], seeds: list[int], title: str
+) -> tuple[list[Trained], float]:
+    """Every setting, strength and seed; and the seconds it took.
+
+    A method that does not look at groups has one model for all settings.
+    """
+    settings = handled(job.method, data) if job.method.uses_groups else [ALL]
+    if not data.settings:
+        settings = []
+    variants = [Variant(setting, strength) for setting in settings for strength in strengths]
+    return train_all(job, data, plan.models(job, seeds, variants), title)
+
+
+def devices() -> list[str]:
+    """The devices to spread models over: INFOFAIR_DEVICE, or every visible GPU, or the CPU."""
+    asked = os.environ.get("INFOFAIR_DEVICE")
+    if asked and asked != "cuda":
+        return [asked]
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:  # no driver: torch, slow to load, need not be asked
+        return [asked or "cpu"]
+    import torch
+
+    return [f"cuda:{i}" for i in range(torch.cuda.device_count())] or [asked or "cpu"]
+
+
+def train_all(
+    job: Job, data: Prepared, models: list[Model], title: str
+) -> tuple[list[Trained], float]:
+    """Every model, dealt out to the workers, each share one batched pass; and the seconds."""
+    remote = workers.scheduler() is not None
+    on = [None] if remote else devices()  # a cluster's worker knows its own device
+    gpus = on[0] is not None and on[0].startswith("cuda")
+    count = len(on) if gpus else workers.count()
+    shares = plan.shares(models, count)
+    with TemporaryDirectory() as folder:
+        # where everything is trained at once, on this machine, epochs are shown; else, shares
+        board = None
+        if not remote and len(shares) <= count:
+            board = Progress.new_board(Path(folder) / "board", [len(share) for share in shares])
+        calls = [
+            (
+                job,
+                data,
+                share,
+                on[i % len(on)],
+                Progress(board, i, len(shares), job.training.epochs, title),
+            )
+            for i, share in enumerate(shares)
+        ]
+        found = workers.run(
+            work,
+            calls,
+            names=[_name(share) for share in shares],
+            title=title,
+            unit="share",
+            shared=[data],
+            at_most=count,
+            bar=board is None,
+        )
+    seconds = max((seconds for _, seconds in found), default=0.0)
+    return [model for trained, _ in found for model in trained], seconds
+
+
+def _name(share: list[Model]) -> str:
+    seeds = sorted({seed for seed, _ in share})
+    return f"{len(share)} models of seeds {', '.join(map(str, seeds))}"
+
+
+def work(
+    job: Job, data: Prepared, share: list[Model], device: str | None, progress: Progress
+) -> tuple[list[Trained], float]:
+    """Train one share of the models, on this device or on whichever the worker has.
+
+    Also gives the seconds it took, without those of loading torch.
+    """
+    from infofair.training import batched
+
+    start = time.perf_counter()
+    on = batched.device(device)
+    trained = batched.train(job, data, share, on, progress, progress.title)
+    return trained, time.perf_counter() - start
+
+
+def fit(
+    method: Network,
+    data: Prepared,
+    *,
+    strengths: Sequence[float] = (1.0,),
+    seeds: Sequence[int] = (0,),
+    hidden: Sequence[int] = (32,),
+    training: Training | None = None,
+) -> dict[Key, model.Model]:
+    """Networks of a method on prepared data, by setting, strength and seed."""
+    if not isinstance(method, Network):
+        raise Problem(f"{type(method).__name__} is fitted by infofair.training.solve.solve")
+    job = Job(method, list(hidden), training or Training())
+    found, _ = train(job, data, list(strengths), list(seeds), type(method).__name__)
+    return {
+        (m.variant.setting, m.variant.alpha, m.seed): model.Model(m.parameters, data.features)
+        for m in found
+    }

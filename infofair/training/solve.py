@@ -1,0 +1,127 @@
+"""Fit the models of a method that has a solver of its own.
+
+Fits are spread over INFOFAIR_WORKERS processes (default: one per core), or over the Dask cluster at
+INFOFAIR_SCHEDULER; that changes no number.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from infofair.data.prepared import PARTS, Prepared
+from infofair.methods.base import Solver, Task, handled
+from infofair.parallel import workers
+
+
+def task_of(data: Prepared, setting: str) -> Task:
+    """The setting's rows by split."""
+    one_hot = np.hstack(
+        [np.eye(len(data.group_names[a]))[data.groups[a]] for a in data.attributes(setting)]
+    )
+    group = data.groups[setting].astype(int)
+    return Task(
+        X={part: data.X[rows].astype(np.float64) for part, rows in data.split.items()},
+        y={part: data.y[rows].astype(int) for part, rows in data.split.items()},
+        s={part: group[rows] for part, rows in data.split.items()},
+        groups=len(data.group_names[setting]),
+        attributes={part: one_hot[rows] for part, rows in data.split.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model, and how it did on the validation rows."""
+
+    probabilities: dict[str, np.ndarray]
+    log: list[dict[str, float]]
+    score: float
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """More threads would change the last bits, and on small matrices they only fight."""
+    import scipy.linalg  # noqa: F401 (the limit reaches only a BLAS that is already loaded)
+
+    with threadpool_limits(1):
+        yield
+
+
+def work(method: Solver, task: Task, shared: Any, seeds: list[int]) -> list[Fitted]:
+    """The models of these seeds: one, or several of a method that draws from one fit."""
+    # Once a large block was freed, glibc keeps what is freed later instead of returning it to the
+    # system and faulting it in again for the next array: half the time of a fit.
+    np.empty(2**24, np.uint8)
+    with one_thread():
+        fit = method.fit(shared, seeds[0])
+        probabilities = {part: fit.predict(task.X[part]) for part in PARTS}
+    score = method.score(probabilities["validation"], task.y["validation"], task.s["validation"])
+    if not method.draws:
+        return [Fitted(probabilities, fit.log, score)]
+    return [Fitted(drawn(probabilities, seed), fit.log, score) for seed in seeds]
+
+
+def drawn(probabilities: dict[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+    """0 or 1 for every row."""
+    return {
+        part: (np.random.default_rng(seed).random(len(p)) < p).astype(float)
+        for part, p in probabilities.items()
+    }
+
+
+def solve_all(
+    method: Solver, data: Prepared, seeds: list[int], title: str
+) -> dict[tuple[str, int], list[Fitted]]:
+    """(setting, seed) -> a model for each point of the grid; the fits are dealt out to workers."""
+    tasks = {setting: task_of(data, setting) for setting in handled(method, data)}
+    with one_thread():
+        shared = {setting: method.prepare(task) for setting, task in tasks.items()}
+    together = [seeds] if method.draws else [[seed] for seed in seeds]
+    asked = [(setting, of, own) for setting in tasks for of in together for own in method.grid()]
+    found = workers.run(
+        work,
+        [(own, tasks[setting], shared[setting], of) for setting, of, own in asked],
+        names=[f"{setting}, seed {of[0]}, {own}" for setting, of, own in asked],
+        title=title,
+        unit="fit",
+        shared=[*tasks.values(), *shared.values()],
+    )
+    fitted: dict[tuple[str, int], list[Fitted]] = {}
+    for (setting, of, _), models in zip(asked, found, strict=True):
+        for seed, model in zip(of, models, strict=True):
+            fitted.setdefault((setting, seed), []).append(model)
+    return fitted
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The models of one setting, strength and seed: one for each point of the grid."""
+
+    setting: str
+    strength: float
+    seed: int
+    tried: list[Fitted]
+
+    @property
+    def best(self) -> Fitted:
+        return max(self.tried, key=lambda model: model.score)
+
+
+def solve(
+    method: Solver, data: Prepared, strengths: list[float], seeds: list[int], title: str
+) -> list[Solved]:
+    """Every setting, strength and seed; where another knob has several values, validation chooses.
+
+    Without strengths, the knobs are taken as they are, and the strength is called 0.
+    """
+    own = seeds if method.random else [0]
+    found = []
+    for strength in strengths or [0.0]:
+        changed = method.at_strength(strength) if strengths else method
+        named = f"{title} at {strength:g}" if strengths else title
+        fitted = solve_all(changed, data, own, named)
+        found += [Solved(setting, strength, seed, of) for (setting, seed), of in fitted.items()]
+    return found

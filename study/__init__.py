@@ -1,0 +1,1 @@
+"""The study: what this reproduction says with the library."""

@@ -1,0 +1,70 @@
+"""What every stage's command line shares: --help, --debug, one message when something is wrong."""
+
+import argparse
+import sys
+from collections.abc import Callable, Collection
+
+from infofair.errors import Damaged, Problem
+
+LONGEST = 1_000  # characters of a line that are shown
+
+
+def run(
+    main: Callable[..., None],
+    doc: str | None,
+    *options: str,
+    optional: Collection[str] = (),
+    **explained: str,
+) -> None:
+    """Parse `--option VALUE` for each option, call main with them, exit with a status.
+
+    The values of an option are listed in params.yaml, unless it is given with an explanation. One
+    that is optional is None if it is left out.
+    Errors become one message on the terminal; --debug shows the traceback instead.
+    """
+    module = getattr(sys.modules["__main__"].__spec__, "name", main.__module__)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {module}",
+        description=doc,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    listed = {option: f"one of the {option}s in params.yaml" for option in options}
+    for option, text in (listed | explained).items():
+        parser.add_argument(f"--{option}", required=option not in optional, help=text)
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    arguments = vars(parser.parse_args())
+    debug = arguments.pop("debug")
+    try:
+        for option in options:
+            if not (value := arguments[option] or "_").isidentifier():  # it becomes part of paths
+                raise Problem(f"--{option} {value}: expected {listed[option]}")
+        main(**arguments)
+    except Exception as error:
+        if debug:
+            raise
+        sys.exit(f"error: {explain(error)}")
+
+
+def explain(error: Exception) -> str:
+    """One message for the terminal, whatever a file put into the error."""
+    return "\n".join(_line(line) for line in _said(error).split("\n"))
+
+
+def _line(text: str) -> str:
+    """No control characters, which a terminal would obey, and an end."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} … ({len(shown)} characters)"
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, Damaged):
+        # not dvc repro: it would take the file from its cache, which may be where it was damaged
+        return f"{error}; remove it and run make repro"
+    if isinstance(error, Problem):
+        return str(error)
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"{error.filename} does not exist; it is made by: dvc repro"
+    if isinstance(error, OSError) and error.filename is not None:
+        # of a copy or a renaming, the second is the one that is written
+        return f"{error.filename2 or error.filename}: {error.strerror}"
+    return f"{type(error).__name__}: {error} (a bug of ours? run with --debug for the traceback)"

@@ -1,0 +1,125 @@
+"""Run the paper's pipeline again, from the download on, and compare every committed result of it.
+
+Clones the last commit into a temporary folder, without a cache and without these results, runs
+`dvc repro` there, and prints every difference by file and cell: of dvc.lock, whatever it names that
+is in git, and the provenance. On the same kind of processor there is none.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from infofair.errors import Problem
+from study import cli, paths
+
+LOCK = paths.LOCKS[0]
+
+SHOWN = 20  # differences of one file
+IN_GIT = {"revision", "dirty"}  # of the provenance: they say which commit, not what it gives
+
+
+def flat(content: Any, key: str = "") -> dict[str, Any]:
+    """The values of nested mappings and lists by their path, a.b[0]."""
+    if isinstance(content, dict):
+        parts = {f"{key}.{name}".lstrip("."): value for name, value in content.items()}
+    elif isinstance(content, list):
+        parts = {f"{key}[{i}]": value for i, value in enumerate(content)}
+    else:
+        return {key: content}
+    return {k: v for part, value in parts.items() for k, v in flat(value, part).items()}
+
+
+def cells(path: Path) -> dict[str, Any]:
+    """What a file holds, by name: the cells of a table, the values of JSON, the lines of a text."""
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            return {
+                f"line {line}, {column}": value
+                for line, row in enumerate(csv.DictReader(file), 2)
+                for column, value in row.items()
+            }
+    if path.suffix == ".json":
+        content = flat(json.loads(path.read_text(encoding="utf-8")))
+        return {
+            k: v
+            for k, v in content.items()
+            if path.name != paths.PROVENANCE.name or k not in IN_GIT
+        }
+    if path.name == LOCK.name:  # its stages are in the order in which they first ran
+        return flat(YAML(typ="safe").load(path))
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        return {"bytes": path.read_bytes()}
+    return {f"line {number}": line for number, line in enumerate(lines, 1)}
+
+
+def short(value: Any) -> str:
+    text = f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def differences(committed: Path, found: Path) -> Iterator[str]:
+    """Each cell in which two files differ."""
+    if not found.exists():
+        yield "was not made"
+        return
+    if committed.read_bytes() == found.read_bytes():
+        return
+    before, after = cells(committed), cells(found)
+    for cell in before | after:
+        if before.get(cell) != after.get(cell):
+            old, new = (short(side.get(cell, "nothing")) for side in (before, after))
+            yield f"{cell}: committed {old}, now {new}"
+
+
+def compare(committed: Path, found: Path, names: list[str]) -> list[str]:
+    """Every difference between the files of these names in two folders, some of each file."""
+    said = []
+    for name in names:
+        each = list(differences(committed / name, found / name))
+        said += [f"{name}: {difference}" for difference in each[:SHOWN]]
+        said += [f"{name}: and {len(each) - SHOWN} more"] if each[SHOWN:] else []
+    return said
+
+
+def results(folder: Path, lock: Path) -> list[str]:
+    """The files in git that the stages of a lock file make, and the lock file itself."""
+    locked = YAML(typ="safe").load(folder / lock)["stages"]
+    made = {out["path"] for stage in locked.values() for out in stage.get("outs", [])}
+    command = ["git", "ls-files", "-z", "--", str(lock), str(paths.PROVENANCE), *sorted(made)]
+    return subprocess.check_output(command, cwd=folder, text=True).split("\0")[:-1]
+
+
+def run(*command: str, folder: Path) -> None:
+    # the stages' `python` is this one, whether or not the environment is activated
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    if subprocess.run(command, cwd=folder, env=os.environ | {"PATH": path}).returncode:
+        raise Problem(f"{' '.join(command)} failed in a clone of the last commit; see above")
+
+
+def main() -> None:
+    with TemporaryDirectory() as name:
+        clone, committed = Path(name, "clone"), Path(name, "committed")
+        for folder in (clone, committed):
+            run("git", "clone", "--quiet", ".", str(folder), folder=Path.cwd())
+        names = results(committed, LOCK)
+        for result in names:
+            (clone / result).unlink()
+        run(sys.executable, "-m", "dvc", "repro", folder=clone)
+        said = compare(committed, clone, names)
+    if said:
+        raise Problem("\n".join([f"{len(said)} differences from what is committed:", *said]))
+    print(f"{len(names)} committed results made again, all the same", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    cli.run(main, __doc__)

@@ -1,0 +1,171 @@
+"""What the predictions on one dataset come to: metrics, groups, intervals.
+
+Intervals are 95 % percentile intervals over rows: they say how much depends on which rows are
+tested, not on the seed. Resampling adds noise of its own to the rates of small groups, so that
+intervals of imparity lie high there: read them with the floor.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from infofair import metrics
+from infofair.data.prepared import ALL, INTERSECTION, PARTS, Prepared
+from infofair.data.tabular import source
+from infofair.training.predictions import Predictions
+from infofair.uncertainty import bootstrap, interval, noise_floor
+from study import paths
+from study.files import need
+from study.results import Row
+
+
+@dataclass(frozen=True, eq=False)  # a model equals itself only, so that it can be a key
+class Model:
+    method: str
+    setting: str  # where it is evaluated
+    trained: str  # the setting it was trained for, or ALL
+    seed: int
+    predicted: dict[str, np.ndarray]  # part -> 0/1, rows
+
+
+def models(dataset: str, methods: list[str], settings: list[str]) -> Iterator[Model]:
+    """Every model in every setting it is evaluated in, in the order of the tables."""
+    for method in methods:
+        path = need(paths.predictions(dataset, method), f"train@{dataset}-{method}")
+        stored = Predictions.load(path)
+        for setting in settings:
+            own = ALL if ALL in stored.settings else setting
+            if own not in stored.settings:
+                continue  # the method does not handle this setting
+            for seed in stored.seeds:
+                of_model = stored.model(own, stored.strengths[0], seed)
+                predicted = {part: p > 0.5 for part, p in of_model.items()}
+                yield Model(method, setting, own, seed, predicted)
+
+
+def headline(data: Prepared, part: str, predicted: np.ndarray, setting: str) -> Row:
+    """The paper's metrics of one model on the validation or test rows, in one setting."""
+    y = data.y[data.split[part]]
+    group, groups = data.members(setting, part)
+    return {
+        "micro_f1": float((predicted == y).mean()),  # the same where a row has one label
+        "macro_f1": float(f1_score(y, predicted, average="macro")),
+        "imparity": metrics.imparity(predicted, group, groups),
+        "imparity_released": metrics.imparity_released(predicted, group, groups),
+        "selection_rate": float(predicted.mean()),
+        # its imparity is 0 because it tells nobody apart
+        "note": "constant" if predicted.min() == predicted.max() else "",
+    }
+
+
+def evaluate(data: Prepared, part: str, predicted: np.ndarray, setting: str) -> Row:
+    """Those, and all others."""
+    y = data.y[data.split[part]]
+    group, groups = data.members(setting, part)
+    found = headline(data, part, predicted, setting)
+    floor, floor_released = noise_floor(found["selection_rate"], data.sizes(setting, part))
+    return found | {
+        "largest_gap": metrics.largest_gap(predicted, group, groups),
+        "parity_ratio": metrics.parity_ratio(predicted, group, groups),
+        "opportunity_gap": metrics.opportunity_gap(predicted, y, group, groups),
+        "odds_gap": metrics.odds_gap(predicted, y, group, groups),
+        "mutual_information": metrics.mutual_information(predicted, group, groups),
+        "floor": floor,
+        "floor_released": floor_released,
+    }
+
+
+def bounds(replicates: dict[str, np.ndarray], chosen: list[int]) -> Row:
+    """The intervals of the mean over the chosen models."""
+    found: Row = {}
+    for metric, values in replicates.items():  # replicates × models
+        low, high = interval(values[:, chosen].mean(axis=1))
+        found |= {f"{metric}_low": low, f"{metric}_high": high}
+    return found
+
+
+def intervals(data: Prepared, found: list[Model]) -> tuple[dict[tuple[Model, str], Row], list[Row]]:
+    """The bootstrap intervals of each model and part, and rows with those of means over seeds."""
+    each: dict[tuple[Model, str], Row] = {}
+    means = []
+    for setting in data.settings:
+        here = [model for model in found if model.setting == setting]
+        for part in PARTS if here else ():
+            predicted = np.stack([model.predicted[part] for model in here])
+            y = data.y[data.split[part]]
+            replicates = bootstrap(predicted, y, *data.members(setting, part))
+            each |= {(model, part): bounds(replicates, [i]) for i, model in enumerate(here)}
+            for method in dict.fromkeys(model.method for model in here):
+                seeds = [i for i, model in enumerate(here) if model.method == method]
+                cell = {"setting": setting, "method": method, "split": part}
+                means.append(cell | bounds(replicates, seeds))
+    return each, means
+
+
+def by_group(data: Prepared, part: str, model: Model) -> list[Row]:
+    """One row per group of the model's setting."""
+    group, groups = data.members(model.setting, part)
+    rows = metrics.by_group(model.predicted[part], data.y[data.split[part]], group, groups)
+    names = data.group_names[model.setting]
+    return [{"group": g, "name": names[g], **row} for g, row in enumerate(rows)]
+
+
+def on_attributes(data: Prepared, part: str, model: Model) -> list[Row]:
+    """The imparity of a model trained on the intersection, on each attribute alone."""
+    rows = []
+    for attribute in data.attributes(INTERSECTION) if model.trained == INTERSECTION else []:
+        case = model.predicted[part], *data.members(attribute, part)
+        both = {
+            "imparity": metrics.imparity(*case),
+            "imparity_released": metrics.imparity_released(*case),
+        }
+        rows.append({"attribute": attribute, **both})
+    return rows
+
+
+def statistics(data: Prepared) -> list[Row]:
+    """The paper's table of dataset statistics, and each setting's groups: one row per setting.
+
+    `features` are the columns of the feature matrix, `attributes` what they encode; the smallest
+    group is the smallest that has members.
+    """
+    whole = {
+        "samples": len(data.y),
+        "features": data.X.shape[1],
+        "attributes": len({source(name) for name in data.features}),
+        "classes": len(np.unique(data.y)),
+        "positives": float(data.y.mean()),
+        **{part: len(members) for part, members in data.split.items()},
+    }
+    rows = []
+    for setting in data.settings:
+        train, test = data.sizes(setting, "train"), data.sizes(setting, "test")
+        of_groups = {
+            "groups": len(test),
+            "smallest_train": int(train[train > 0].min()),
+            "smallest_test": int(test[test > 0].min()),
+            "empty_test": int(np.sum(test == 0)),
+        }
+        rows.append({"setting": setting, **whole, **of_groups})
+    return rows
+
+
+def tables(data: Prepared, found: list[Model]) -> dict[str, list[Row]]:
+    """The rows of every table of one dataset."""
+    bounds_of, means = intervals(data, found)
+    runs, groups, subsets = [], [], []
+    for model in found:
+        for part in PARTS:
+            cell = {
+                "setting": model.setting, "method": model.method, "seed": model.seed, "split": part
+            }  # fmt: skip
+            metrics_of = evaluate(data, part, model.predicted[part], model.setting)
+            runs.append(cell | metrics_of | bounds_of[model, part])
+            groups += [cell | row for row in by_group(data, part, model)]
+            subsets += [cell | row for row in on_attributes(data, part, model)]
+    return {
+        "runs": runs, "groups": groups, "subsets": subsets, "intervals": means,
+        "statistics": statistics(data),
+    }  # fmt: skip

@@ -1,0 +1,223 @@
+"""What reports/index.html and docs/results.md say: the paper's part, a function for each section.
+
+Reads what the stages of dvc.yaml make, and nothing of beyond/dvc.yaml.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from study import labels, paths, results
+from study.page import cells as counted
+from study.page import deviations, sources
+from study.page.cells import COMPARED, EXACT, FAR, TOLERANCES, Cell, agreement
+from study.page.found import Found, read
+from study.page.grid import TEXT, Column, Grid, by_place, changes, figures, texts
+from study.params import Params
+from study.results import Row
+from study.tables import layout
+from study.tables import results as table
+from study.tables.layout import number, percent
+
+ALL, REST = "All", "Not constant in print"
+TABLES = ("runs", "summary", "statistics", "subsets", "selection")  # whose hashes are shown
+
+
+def facts(params: Params) -> dict[str, Any]:
+    """Everything that the page and the document show, but for tables and figures of other rooms."""
+    found = read(params)
+    return {
+        "params": params,
+        "paper": found.paper,
+        "attributes": found.attributes,
+        "vanilla": found.vanilla,
+        "infofair": found.infofair,
+        "unlike": unlike(found),
+        **short(found),
+        **data(found),
+        **deviations.facts(found),
+        "findings": {m: said for m in params.method_names if (said := labels.finding(m))},
+    }
+
+
+def unlike(found: Found) -> list[tuple[str, str, str]]:
+    """The datasets whose data or split is not the paper's: name, data, split."""
+    all_of = {
+        (c.dataset, c.mean["data"], c.mean["partition"])
+        for c in found.cells
+        if c.dataset in found.paper or c.mean["data"] != "real"
+    }
+    return sorted(all_of - {(dataset, "real", "authors") for dataset in found.params.datasets})
+
+
+# -- in short -------------------------------------------------------------------------------------
+
+
+def short(found: Found) -> dict[str, Any]:
+    of_dataset = {d: [cell for cell in found.printed if cell.dataset == d] for d in found.paper}
+    claimed = [cell for cell in found.infofair.values() if cell.dataset in found.paper]
+    own = {
+        d: [cell for cell in found.infofair.values() if cell.dataset == d]
+        for d in found.params.datasets
+        if d not in found.paper
+    }
+    vanilla = found.vanilla
+    rest = [cell for cell in found.printed if cell not in found.constant]
+    counts = {
+        **{labels.dataset_name(d): agreement(of) for d, of in of_dataset.items()},
+        ALL: agreement(found.printed),
+        REST: agreement(rest),
+    }
+    return {
+        "own": {d: (of, counted.below(of, vanilla) if vanilla else None) for d, of in own.items()},
+        "every": counts[ALL],
+        "others": counts[REST],
+        "agreement": agreement_grid(counts),
+        "distances": distances(found.printed),
+        "constant": found.constant,
+        "near": {
+            d: (counted.within(FAR, of), counted.within(EXACT, of)) for d, of in of_dataset.items()
+        },
+        "claimed": claimed,
+        "below": counted.below(claimed, vanilla) if vanilla else None,
+        "beaten": {cell: by for cell in claimed if (by := counted.better(cell, found.rivals))},
+        "fairest": counted.fairest(found.rivals),
+        "leaks": {
+            dataset: [column for column in report["audit"] if column["column"] in report["leaks"]]
+            for dataset, report in found.validations.items()
+            if report["leaks"]
+        },
+    }
+
+
+def agreement_grid(counts: Mapping[str, Mapping[str, Any]]) -> Grid:
+    columns = [Column("Dataset", TEXT), Column("Cells")]
+    for heading in COMPARED:
+        columns += figures(*(f"± {limit}" for limit in TOLERANCES), group=heading)
+    rows = [
+        [name, str(row["cells"]), *(str(n) for heading in COMPARED for n in row[heading])]
+        for name, row in counts.items()
+    ]
+    return Grid(
+        "Agreement with the paper",
+        "Number of cells within 0.01 and 0.02 of what the paper prints; imparity as the released "
+        "code computes it.",
+        columns,
+        rows,
+        {list(counts).index(ALL)},
+    )
+
+
+def distances(printed: list[Cell]) -> Grid:
+    """How far each method is from what is printed, at most, on each dataset."""
+    by: dict[tuple[str, str], list[Cell]] = {}
+    for cell in printed:
+        by.setdefault((cell.dataset, cell.method), []).append(cell)
+    rows = []
+    for (dataset, method), of in by.items():
+        constant = sum(cell.constant_in_print for cell in of)
+        most = (max(gaps) for gaps in zip(*(cell.gaps for cell in of), strict=True))
+        name = labels.full_method_name(method)
+        rows.append(
+            [labels.dataset_name(dataset), name, *map(number, most), str(constant or "")],
+        )
+    return Grid(
+        "Distances from the paper",
+        "The largest difference from the paper's figures over the settings of a dataset, selected "
+        "as there, and how many of them are constant predictors in print.",
+        [*texts("Dataset", "Method"), *figures(*COMPARED, "Constant in print")],
+        rows,
+        changes(row[0] for row in rows),
+    )
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+def data(found: Found) -> dict[str, Any]:
+    first = {row["dataset"]: row for row in reversed(list(found.settings.values()))}
+    of_dataset = [first[dataset] for dataset in dict.fromkeys(d for d, _ in found.settings)]
+    return {
+        "settings": found.settings,
+        "validations": found.validations,
+        "statistics": statistics(found, of_dataset),
+        "counts_columns": [
+            row["dataset"]
+            for row in of_dataset
+            if row["attributes"] != row["paper_attributes"] == row["features"]
+        ],
+        "groups": by_place(
+            "Groups",
+            "The groups of each setting. The smallest group is the smallest that has members.",
+            figures("Groups", "Smallest in training", "Smallest in test", "Without test rows"),
+            [
+                [
+                    *found.row(key), str(row["groups"]), number(row["smallest_train"], 0),
+                    number(row["smallest_test"], 0), str(row["empty_test"]),
+                ]
+                for key, row in found.settings.items()
+            ],
+        ),
+        "impossible": [
+            cell
+            for cell in found.printed
+            if cell.selected["paper_imparity"] + EXACT < found.settings[cell.key]["least"]
+        ],
+    }  # fmt: skip
+
+
+def statistics(found: Found, of_dataset: list[Row]) -> Grid:
+    both = ("ours", "paper")
+    columns = [
+        Column("Dataset", TEXT), *figures(*both, group="Samples"),
+        *figures(*both, group="Attributes"), Column("Columns"), *figures(*both, group="Classes"),
+        *figures("Positive", "Training", "Validation", "Test", "Removed by filters"),
+    ]  # fmt: skip
+    rows = []
+    for row in of_dataset:
+        report = found.validations[row["dataset"]]
+        rows.append(
+            [
+                labels.dataset_name(row["dataset"]),
+                number(row["samples"], 0), number(row["paper_samples"], 0),
+                str(row["attributes"]), number(row["paper_attributes"], 0), str(row["features"]),
+                str(row["classes"]), number(row["paper_classes"], 0), percent(row["positives"]),
+                *(number(row[part], 0) for part in ("train", "validation", "test")),
+                number(report["rows_read"] - report["rows"], 0),
+            ]
+        )  # fmt: skip
+    return Grid(
+        "Dataset statistics",
+        "The datasets after the paper’s filters, and the figures it prints. Columns are those of "
+        "the feature matrix, attributes what they encode.",
+        columns,
+        rows,
+    )
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+
+def of_page(params: Params) -> dict[str, Any]:
+    """What the page shows and the document does not."""
+    summary = results.read("summary")
+    found = counted.cells(summary)
+    return {
+        "cells": found,
+        "filters": {
+            "dataset": {c.dataset: labels.dataset_name(c.dataset) for c in found},
+            "setting": {c.setting: labels.attribute_name(c.setting) for c in found},
+            "method": {c.method: labels.full_method_name(c.method) for c in found},
+        },
+        "results_table": layout.to_html(table.blocks(summary), table.LAYOUT, boxed=True),
+        **{name: sources.drawing(name, f"figure@{name}") for name in ("tradeoff", "ablation")},
+        **sources.made(params, paths.LOCKS[0], "summarize", outputs(params)),
+    }
+
+
+def outputs(params: Params) -> Iterator[Path]:
+    """The data, the predictions and the tables that the page is made from."""
+    for dataset in params.datasets:
+        yield from (paths.raw(dataset), paths.validated(dataset), paths.processed(dataset))
+        yield from (paths.predictions(dataset, method) for method in params.method_names)
+    yield from (paths.table(name) for name in TABLES)

@@ -1,0 +1,27 @@
+"""Figures and names as a reader sees them."""
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from study.tables.layout import number
+
+NONE = "–"  # what is not there
+
+
+def short(value: float) -> str:
+    """A strength, or a budget: as few digits as it has."""
+    return NONE if pd.isna(value) else f"{value:g}"
+
+
+def interval(row: Mapping[str, float], figure: str) -> str:
+    low, high = row[f"{figure}_low"], row[f"{figure}_high"]
+    return NONE if pd.isna(low) else f"{number(low)}–{number(high)}"
+
+
+def listed(words: Iterable[object]) -> str:
+    """a, b and c; or, if there are commas in them: a; b; and c"""
+    *most, last = [str(word) for word in words]
+    if any("," in word for word in (*most, last)):
+        return "; ".join([*most, f"and {last}" if most else last])
+    return f"{', '.join(most)} and {last}" if most else last

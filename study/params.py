@@ -1,0 +1,343 @@
+"""Check params.yaml: every key, type, range and name, before any stage works.
+
+The stage `check` reads it first of all, so that `dvc repro` says what is wrong with the file before
+it looks for datasets and methods; what it asks for is then written to data/plans (study/plans.py),
+and training reads nothing but that.
+"""
+
+from collections.abc import Callable
+from pkgutil import iter_modules
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import PydanticCustomError
+from ruamel.yaml import YAML
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    NodeEvent,
+    ScalarEvent,
+)
+
+from infofair import datasets, methods
+from infofair.errors import Problem
+from infofair.knobs import knobs_of
+from infofair.methods.base import Solver
+from study.paths import PARAMS as PATH
+
+DEEPEST = 20  # levels of lists and sections in each other; ours has three
+SHOWN = 50  # wrong keys listed at once
+LONGEST = 200  # characters shown of a value
+
+
+class Strict(BaseModel):
+    """No unknown keys, no silent conversions ("5" is not 5, true is not 1), no NaN."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    if len(set(values)) < len(values):
+        raise PydanticCustomError("repeated", "each value may appear only once")
+    return values
+
+
+def _known(names: Callable[[], list[str]]) -> AfterValidator:
+    """A name with a file of its own, when it is looked for."""
+
+    def check(name: str) -> str:
+        if name not in names():
+            raise PydanticCustomError("unknown", "should be one of {names}", {"names": names()})
+        return name
+
+    return AfterValidator(check)
+
+
+def dataset_names() -> list[str]:
+    return sorted(module.name for module in iter_modules(datasets.__path__))
+
+
+DatasetName = Annotated[str, _known(dataset_names)]
+MethodName = Annotated[str, _known(lambda: sorted([*methods.names(), *methods.ABLATIONS]))]
+MethodNames = Annotated[list[MethodName], AfterValidator(_distinct)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Methods(Strict):
+    trained: MethodNames
+    ablations: MethodNames
+    solved: MethodNames
+
+
+class More(Strict):
+    trained: MethodNames
+    solved: MethodNames
+
+
+class RandomSplit(Strict):
+    seed: int = Field(ge=0, lt=2**63)
+    train: Share
+    validation: Share
+
+    def model_post_init(self, context: object) -> None:
+        if self.train + self.validation >= 1:
+            raise PydanticCustomError(
+                "shares", "train + validation should be less than 1, to leave test rows"
+            )
+
+
+class Training(Strict):
+    epochs: int = Field(ge=1)
+    patience: int = Field(ge=1)
+    batch_size: int = Field(ge=1)
+    weight_decay: float = Field(ge=0)
+
+
+class Backbone(Training):
+    learning_rate: float = Field(gt=0)
+
+
+Strengths = Annotated[
+    list[Annotated[float, Field(ge=0)]], Field(min_length=1), AfterValidator(_distinct)
+]
+Seeds = Annotated[
+    list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=1), AfterValidator(_distinct)
+]
+
+
+class Frontier(Strict):
+    seeds: Seeds
+    strengths: dict[MethodName, Strengths]
+    # method: keys of its section or of `backbone` that have another value in the fronts
+    exceptions: dict[MethodName, dict[str, Any]]  # required, as DVC asks for it
+
+
+class Honest(Strict):
+    splits: Seeds
+    seeds: Seeds
+    smallest_group: int = Field(ge=1)
+    strengths: dict[MethodName, Annotated[float, Field(ge=0)]]
+
+
+class DatasetKnobs(Strict):
+    hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [32]
+    drop_leaking_columns: bool = False
+
+
+class Params(Strict):
+    alpha: float = Field(ge=0)
+    datasets: Annotated[list[DatasetName], Field(min_length=1), AfterValidator(_distinct)]
+    methods: Methods
+    beyond: More
+    seeds: Seeds
+    fallback: Literal["simulate", "none"]
+    split: Literal["authors", "random"]
+    random_split: RandomSplit
+    scale: Literal["all_rows", "train_rows"]
+    sensitive_as_input: bool
+    training: Training
+    backbone: Backbone
+    frontier: Frontier
+    honest: Honest
+
+    @property
+    def method_names(self) -> list[str]:
+        """Every method that is run, in the order of params.yaml."""
+        return [name for _, names in self.methods for name in names]
+
+    @property
+    def swept_names(self) -> list[str]:
+        """Every method that the fronts and the honest table may have."""
+        m, more = self.methods, self.beyond
+        return [*m.trained, *m.solved, *more.trained, *more.solved]
+
+    @property
+    def swept(self) -> list[str]:
+        """The methods in the fronts, in their order: those of params.yaml, then those that name
+        strengths themselves."""
+        named = list(self.frontier.strengths)
+        return named + [m for m in self.swept_names if m not in named and self.strengths(m)]
+
+    def strengths(self, method: str) -> list[float]:
+        """That the fronts try of a method."""
+        return self.frontier.strengths.get(method) or list(methods.load(method).strengths)
+
+    def stage(self, dataset: str, method: str) -> str:
+        """The DVC stage that trains or solves a method on a dataset."""
+        names = {"trained": "train", "ablations": "ablate", "solved": "solve"}
+        place = next(place for place, listed in self.methods if method in listed)
+        return f"{names[place]}@{dataset}-{method}"
+
+    def knobs(self, name: str) -> Any:
+        """The section of one dataset or method, checked."""
+        return getattr(self, name)
+
+    def well_trained(self, method: str) -> tuple[Any, Backbone]:
+        """A method's section, and its training, in the fronts and the honest table; checked."""
+        section, changes = self.knobs(method), dict(self.frontier.exceptions.get(method, {}))
+        others = {key: changes.pop(key) for key in Backbone.model_fields if key in changes}
+        training = Backbone.model_validate(self.backbone.model_dump() | others)
+        if "learning_rate" in type(section).model_fields:
+            changes["learning_rate"] = training.learning_rate
+        return type(section).model_validate(section.model_dump() | changes), training
+
+
+def section(method: str) -> type[Strict]:
+    """The model of a method's section: its knobs, none of which has to be there."""
+    found: dict[str, Any] = {}
+    hints = get_type_hints(methods.load(method))
+    for own in knobs_of(methods.load(method)):
+        bounds = own.metadata["bounds"]
+        if isinstance(own.default, tuple):
+            each = Annotated[float, Field(**bounds)]
+            found[own.name] = (Annotated[list[each], Field(min_length=1)], list(own.default))
+        else:
+            found[own.name] = (hints[own.name], Field(own.default, **bounds))
+    return create_model(method, __base__=Strict, **found)
+
+
+def _with_sections() -> type[Params]:
+    """Params plus one section per dataset and per method; all their knobs have defaults."""
+    fields: dict[str, Any] = {}
+    for name in methods.names():
+        knobs = section(name)
+        fields[name] = (knobs, knobs())
+    for name in dataset_names():
+        if name in fields or name in Params.model_fields:
+            raise Problem(
+                f"infofair/datasets/{name}.py: {name!r} is already a key of {PATH}; "
+                "expected another name"
+            )
+        fields[name] = (DatasetKnobs, DatasetKnobs())
+    return create_model("Params", __base__=Params, **fields)
+
+
+def check(content: object) -> Params:
+    """The parameters, or a Problem with one line per wrong key."""
+    if not isinstance(content, dict):
+        raise Problem(f"{PATH}: found {_shown(content)}; expected keys such as `alpha: 0.1`")
+    model = _with_sections()
+    try:
+        params = model.model_validate(content)
+    except ValidationError as error:
+        lines = [_line(model, problem) for problem in error.errors()[:SHOWN]]
+        if error.error_count() > SHOWN:
+            lines.append(f"and {error.error_count() - SHOWN} more")
+        raise Problem("\n".join(f"{PATH}: {line}" for line in lines)) from None
+    if problem := _misplaced(params):
+        raise Problem(f"{PATH}: {problem}")
+    if problem := _not_to_sweep(params):
+        raise Problem(f"{PATH}: {problem}")
+    return params
+
+
+def _misplaced(params: Params) -> str | None:
+    """What is wrong with the lists of methods, if anything."""
+    names = params.method_names
+    everywhere = [*names, *params.beyond.trained, *params.beyond.solved]
+    repeated = [name for name in everywhere if everywhere.count(name) > 1]
+    if not names:
+        return "methods: all lists are empty; name at least one method"
+    if repeated:
+        return f"methods: {repeated[0]!r} is listed twice; each may appear only once"
+    lists = [(f"methods.{place}", listed) for place, listed in params.methods]
+    lists += [(f"beyond.{place}", listed) for place, listed in params.beyond]
+    for key, listed in lists:
+        for name in listed:
+            # dvc.yaml decides by these lists which stage runs a method, and what it depends on
+            right = "solved" if issubclass(methods.load(name), Solver) else "trained"
+            if name in methods.ABLATIONS:
+                right = "ablations"
+            if not key.endswith(right):
+                return f"{key} = {listed}: {name!r} belongs under {right}"
+    return None
+
+
+def _not_to_sweep(params: Params) -> str | None:
+    """What is wrong with the sections `frontier` and `honest`, if anything."""
+    of_honest = {name: [value] for name, value in params.honest.strengths.items()}
+    for section, strengths in (("frontier", params.frontier.strengths), ("honest", of_honest)):
+        if "vanilla" not in strengths:
+            return f"{section}.strengths: vanilla is missing; the others are measured against it"
+        for name, values in strengths.items():
+            key = f"{section}.strengths.{name}"
+            if name not in type(params).model_fields:
+                return f"{key}: a method without a section of its own has no strength"
+            if name not in params.swept_names:
+                return f"{key}: the method is neither under `methods` nor under `beyond`"
+            method = methods.load(name)
+            has = method.strength if issubclass(method, Solver) else method.uses_alpha
+            if not has and values != [0]:
+                return f"{key} = {values}: the method has no strength; expected 0.0"
+    for name in params.frontier.exceptions:
+        key = f"frontier.exceptions.{name}"
+        if name not in params.frontier.strengths:
+            return f"{key}: the method is not among the strengths"
+        try:
+            params.well_trained(name)
+        except ValidationError as error:
+            return f"{key}.{_line(type(params.knobs(name)), error.errors()[0])}"
+    return None
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print a number of thousands of digits
+        return "a huge number"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _line(model: type[BaseModel], problem: Any) -> str:
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"])
+    key = key.removeprefix(".").replace("\n", "\\n")
+    message = problem["msg"][0].lower() + problem["msg"][1:]
+    if problem["type"] == "missing":
+        return f"{key} is missing"
+    if problem["type"] == "extra_forbidden":
+        for part in problem["loc"][:-1]:
+            kinds = model.model_fields[part].annotation
+            model = next(k for k in get_args(kinds) or (kinds,) if k is not type(None))
+        return (
+            f"{key} = {_shown(problem['input'])}: unknown key; "
+            f"allowed: {', '.join(model.model_fields)}"
+        )
+    return f"{key} = {_shown(problem['input'])}: {message.removeprefix('input ')}"
+
+
+def _parsed(text: str) -> object:
+    """What the YAML holds, unless a few bytes of it stand for something vast."""
+    depth = 0
+    single: dict[str | None, bool] = {}  # whether each anchor stands for one value
+    for event in YAML(typ="safe").parse(text):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} levels of nesting")
+        if isinstance(event, AliasEvent):
+            if not single.get(event.anchor):
+                raise ValueError(f"*{event.anchor} does not stand for a single value")
+        elif isinstance(event, NodeEvent):
+            single[event.anchor] = isinstance(event, ScalarEvent)
+    # The parser DVC uses, so that both read the same values; it refuses repeated keys.
+    return YAML(typ="safe").load(text)
+
+
+def load() -> Params:
+    """Read and check params.yaml."""
+    try:
+        raw = PATH.read_bytes()
+    except FileNotFoundError:
+        raise Problem(f"{PATH}: not found here; run from the top of the repository") from None
+    try:
+        content = _parsed(raw.decode("utf-8"))
+    except Exception as error:  # ruamel lets errors of its constructors through as they are
+        raise Problem(f"{PATH}: not readable as YAML: {' '.join(str(error).split())}") from None
+    return check(content)
+
+
+def one_of(option: str, asked: str, named: list[str]) -> str:
+    """What a command was asked for, if params.yaml names it."""
+    if asked not in named:
+        raise Problem(f"--{option} {asked}: {PATH} names {', '.join(named)}")
+    return asked

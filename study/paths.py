@@ -1,0 +1,131 @@
+"""Every path of the repository. DVC runs each stage at its top, so all are relative to that."""
+
+from pathlib import Path
+
+PARAMS = Path("params.yaml")
+DVC = Path(".dvc")
+PROJECT = Path("pyproject.toml")
+LOCKS = (Path("dvc.lock"), Path("beyond/dvc.lock"))
+PIPELINE_BEYOND = "beyond/dvc.yaml"  # its stages are called beyond/dvc.yaml:<stage>
+DATA = Path("data")
+RESULTS = Path("results")
+FIGURES = RESULTS / "figures"
+REPORTS = Path("reports")
+DOCS = Path("docs")
+NOTEBOOKS = Path("notebooks")
+STYLE = NOTEBOOKS / "infofair.mplstyle"
+# Whatever makes results: if it had changed since the commit, the provenance says so.
+SOURCES = [
+    "infofair", "study", "stages", "notebooks", "data/reference", "params.yaml", "dvc.yaml",
+    "beyond/dvc.yaml", "pyproject.toml", "constraints.txt",
+]  # fmt: skip
+
+# -- what is asked for, by params.yaml ------------------------------------------------------------
+
+PLANS = DATA / "plans"
+
+
+def plan(what: str, *of: str) -> Path:
+    """What a stage is to do, for one dataset, or one dataset and method, or all of them."""
+    return PLANS.joinpath(what, *of[:-1], f"{of[-1] if of else 'all'}.json")
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+DOWNLOADS = DATA / ".cache"
+DOWNLOAD_LOG = DATA / "download.log"
+PAPER = DATA / "reference/paper_table.csv"
+PAPER_STATISTICS = DATA / "reference/paper_statistics.csv"
+
+
+def raw(dataset: str) -> Path:
+    """Folder of the raw files and SOURCE.json."""
+    return DATA / "raw" / dataset
+
+
+def own(dataset: str) -> Path:
+    """Folder of the user's own raw files of a dataset."""
+    return DATA / "own" / dataset
+
+
+def validated(dataset: str) -> Path:
+    return DATA / "validated" / f"{dataset}.parquet"
+
+
+def seal(dataset: str) -> Path:
+    """The sha256 of the validated rows."""
+    return DATA / "validated" / f"{dataset}.sha256"
+
+
+def processed(dataset: str) -> Path:
+    return DATA / "processed" / f"{dataset}.npz"
+
+
+WITHOUT_LEAK = "without_leak"  # the variant without the columns that give the label away
+
+
+def variant(dataset: str, name: str) -> Path:
+    """The dataset in another form: without its leak, or split otherwise."""
+    return DATA / "variants" / dataset / f"{name}.npz"
+
+
+# -- what is trained ------------------------------------------------------------------------------
+
+
+def predictions(dataset: str, method: str) -> Path:
+    return RESULTS / "predictions" / dataset / f"{method}.npz"
+
+
+def curves(dataset: str, method: str) -> Path:
+    return RESULTS / "curves" / dataset / f"{method}.csv"
+
+
+def networks(dataset: str, method: str) -> Path:
+    return RESULTS / "networks" / dataset / f"{method}.npz"
+
+
+def fits(dataset: str, method: str) -> Path:
+    return RESULTS / "fits" / dataset / f"{method}.csv"
+
+
+def beyond(what: str, dataset: str, method: str) -> Path:
+    """Folder of a method's models in the fronts or the honest table."""
+    return RESULTS / what / dataset / method
+
+
+# -- what follows from it -------------------------------------------------------------------------
+
+
+def validation_report(dataset: str) -> Path:
+    return RESULTS / "validation" / f"{dataset}.json"
+
+
+def evaluation(dataset: str) -> Path:
+    """Folder of the tables that evaluate makes."""
+    return RESULTS / "evaluation" / dataset
+
+
+METRICS = RESULTS / "metrics.json"
+# Not an output that DVC knows: it names the commit, so its hash would change with every one.
+PROVENANCE = RESULTS / "provenance.json"
+INDEX = REPORTS / "index.html"
+BEYOND = REPORTS / "beyond.html"
+DOCUMENT = DOCS / "results.md"
+BEYOND_DOCUMENT = DOCS / "results-beyond.md"
+
+
+def table(name: str) -> Path:
+    """A table of results: runs, summary, frontier, …"""
+    return RESULTS / f"{name}.csv"
+
+
+def figure(name: str, kind: str) -> Path:
+    return FIGURES / f"{name}.{kind}"
+
+
+def notebook(name: str) -> Path:
+    return NOTEBOOKS / f"{name}.ipynb"
+
+
+def executed(name: str) -> Path:
+    return REPORTS / f"{name}.ipynb"

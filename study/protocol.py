@@ -1,0 +1,179 @@
+"""The paper's protocol, and what follows from the runs of all datasets.
+
+Protocols of summary.csv:
+
+    paper   over seeds, the model with the lowest validation imparity (vanilla: the highest micro
+            F1), its test figures and their bootstrap intervals
+    mean    over seeds, test, and the intervals of the mean
+    std     over seeds, test (sample standard deviation; empty for a single seed); no intervals
+
+Reduction is 1 − imparity / imparity of vanilla, within the same protocol; its std is over seeds
+against vanilla's mean. A difference is our figure − the paper's, which prints imparity_released.
+The note says `constant` where the model, or that of every seed, predicts one class for all test
+rows, and how many seeds' do where only some do.
+"""
+
+import pandas as pd
+
+from study.results import (
+    BOUNDS,
+    CELL,
+    IMPARITIES,
+    MARKS,
+    METRICS,
+    OTHERS,
+    PRINTED,
+    REDUCTIONS,
+    TABLES,
+)
+
+HEADLINE = {
+    "infofair": ["micro_f1", "imparity", "imparity_released", "reduction"],
+    "vanilla": ["micro_f1", "imparity"],
+}
+
+
+def on_test(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["split"] == "test"]
+
+
+def selected(runs: pd.DataFrame) -> pd.DataFrame:
+    """The test row of the seed the paper's protocol picks, for each cell.
+
+    Ties go to the better of the other figure, then to the lower seed. The text's imparity and the
+    released one order seeds alike: one is an increasing linear function of the other.
+    """
+    runs = runs.round(dict.fromkeys(METRICS, 10))  # a tie is a tie, whatever the last bit says
+    validation = runs[runs["split"] == "validation"]
+    utility = validation["method"] == "vanilla"
+    first = validation["imparity"].mask(utility, -validation["micro_f1"])
+    second = (-validation["micro_f1"]).mask(utility, -validation["macro_f1"])
+    best = (
+        validation.assign(first=first, second=second)
+        .sort_values([*CELL, "first", "second", "seed"])
+        .drop_duplicates(CELL)
+    )
+    return on_test(runs).merge(best[[*CELL, "seed"]], on=[*CELL, "seed"])
+
+
+def notes(test: pd.DataFrame) -> pd.Series:
+    """For each cell, whether its seeds' models are constant predictors."""
+
+    def note(of_seeds: pd.Series) -> str:
+        constant = int((of_seeds == "constant").sum())
+        if 0 < constant < len(of_seeds):
+            return f"constant in {constant} of {len(of_seeds)} seeds"
+        return "constant" if constant else ""
+
+    return test.groupby([*CELL, *MARKS], sort=False)["note"].agg(note)
+
+
+def summarize(runs: pd.DataFrame, intervals: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+    """One row per cell and protocol, in the order of the runs, beside the paper's figures."""
+    test = on_test(runs)
+    grouped = test.groupby([*CELL, *MARKS], sort=False)[[*METRICS, *OTHERS]]
+    mean = grouped.mean().join(notes(test)).reset_index()
+    tables = {
+        "paper": selected(runs)[[*CELL, *MARKS, *METRICS, *OTHERS, *BOUNDS, "note"]],
+        "mean": mean.merge(on_test(intervals)[[*CELL, *BOUNDS]], how="left", on=CELL),
+        "std": grouped.std().join(notes(test)).reset_index(),
+    }
+    rows = []
+    for protocol, table in tables.items():
+        # vanilla's own figures in the same cell; a spread is measured against its mean
+        base = tables["mean" if protocol == "std" else protocol]
+        vanilla = base[base["method"] == "vanilla"].set_index(["dataset", "setting"])
+        cell = pd.MultiIndex.from_frame(table[["dataset", "setting"]])
+        for metric, name in REDUCTIONS.items():
+            of_vanilla = vanilla[metric].reindex(cell).to_numpy()
+            ratio = (table[metric] / of_vanilla).where(of_vanilla != 0)
+            table[name] = ratio if protocol == "std" else 1 - ratio
+        rows.append(table.assign(protocol=protocol))
+    order = test[CELL].drop_duplicates()
+    summary = (
+        pd.concat(rows)
+        .merge(order.assign(place=range(len(order))), on=CELL)
+        .sort_values("place", kind="stable")
+        .merge(paper.set_index(CELL).add_prefix("paper_").reset_index(), how="left", on=CELL)
+    )
+    for name, ours in PRINTED.items():
+        difference = summary[ours] - summary[f"paper_{name}"]
+        summary[f"difference_{name}"] = difference.where(summary["protocol"] != "std")
+    return summary[TABLES["summary"]]
+
+
+def of_groups(groups: pd.DataFrame) -> pd.DataFrame:
+    """Each group on the test rows: size, and means over seeds; empty for one without members."""
+    keys = [*CELL, "group", "name", "size", *MARKS]
+    means = on_test(groups).groupby(keys, sort=False)[["selection_rate", "accuracy"]].mean()
+    return means.reset_index()[[*keys[:-2], "selection_rate", "accuracy", *MARKS]]
+
+
+def of_subsets(subsets: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The subset lemma, on test rows: what is independent of all attributes is so of each alone.
+
+    Mean imparities, on one attribute, of a method's models for the intersection; of vanilla; and of
+    the method's models for that attribute. `lower` says whether the first is below the second; both
+    forms give the same answer, as within a setting one is an increasing function of the other.
+    """
+    cell = ["dataset", "attribute", "method"]
+    test = on_test(runs)
+    by_cell = test.groupby(CELL)[IMPARITIES].mean().rename_axis(cell)
+    own = by_cell.add_prefix("own_").reset_index()
+    vanilla = by_cell.add_prefix("vanilla_").reset_index()
+    vanilla = vanilla[vanilla["method"] == "vanilla"].drop(columns="method")
+    keys = [*cell, "setting", *MARKS]
+    table = (
+        on_test(subsets)
+        .groupby(keys, sort=False)[IMPARITIES]
+        .mean()
+        .reset_index()
+        .merge(vanilla, how="left", on=["dataset", "attribute"])
+        .merge(own, how="left", on=cell)
+        .merge(notes(test).reset_index(), how="left", on=[*CELL, *MARKS])
+    )
+    gain = (table["vanilla_imparity"] - table["imparity"]).round(10)  # equal is not lower
+    table["lower"] = (gain > 0).map({True: "yes", False: "no"}).where(gain.notna())
+    return table[TABLES["subsets"]]
+
+
+def of_selection(runs: pd.DataFrame) -> pd.DataFrame:
+    """The Reduction that the paper's protocol finds in vanilla, where nothing is debiased.
+
+    Vanilla is represented by the seed with the best validation F1, every other method by its
+    fairest. `reduction` is 1 − the fairest vanilla seed's imparity / that of the best, on test.
+    """
+    key = ["dataset", "setting", *MARKS]
+    vanilla = runs[runs["method"] == "vanilla"]
+    best = selected(vanilla)[[*key, "seed", *IMPARITIES]]
+    fairest = selected(vanilla.assign(method="fairest"))[[*key, "seed", *IMPARITIES]]
+    table = best.merge(fairest.set_index(key).add_prefix("fairest_").reset_index(), on=key)
+    for metric, name in REDUCTIONS.items():
+        table[name] = (1 - table[f"fairest_{metric}"] / table[metric]).where(table[metric] != 0)
+    return table[TABLES["selection"]]
+
+
+def of_datasets(statistics: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+    """One row per dataset and setting, beside the paper's table."""
+    printed = paper.set_index("dataset").add_prefix("paper_").astype("Int64")
+    table = statistics.merge(printed.reset_index(), how="left", on="dataset")
+    return table[[*statistics.columns.drop(MARKS), *printed.columns, *MARKS]]
+
+
+def headline(summary: pd.DataFrame) -> dict:
+    """Mean figures of InfoFair and vanilla, dataset → setting → method, for `dvc metrics`.
+
+    Where neither is run, those of the first method that is.
+    """
+    nested: dict = {}
+    means = summary[summary["protocol"] == "mean"]
+    for (dataset, setting), rows in means.groupby(["dataset", "setting"], sort=False):
+        by_method = rows.set_index("method").to_dict("index")
+        shown = [name for name in HEADLINE if name in by_method] or [next(iter(by_method))]
+        cell = nested.setdefault(dataset, {}).setdefault(setting, {})
+        for method in shown:
+            row, names = by_method[method], HEADLINE.get(method, HEADLINE["infofair"])
+            cell[method] = {name: round(row[name], 4) for name in names if not pd.isna(row[name])}
+            if row["data"] != "real":
+                cell["data"] = row["data"]
+    return nested

@@ -1,0 +1,162 @@
+"""Every table of results: its columns, its one reader and its one writer."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from infofair.errors import Damaged
+from infofair.storage import whole, write_rows
+from study import paths
+from study.files import need
+
+Row = dict[Any, Any]
+PLACE = ["dataset", "setting"]
+CELL = [*PLACE, "method"]
+MARKS = ["data", "partition"]  # "real" or "simulated"; the "authors" split or a "random" one
+IMPARITIES = ["imparity", "imparity_released"]
+METRICS = ["micro_f1", "macro_f1", *IMPARITIES]
+OTHERS = [
+    "largest_gap", "parity_ratio", "opportunity_gap", "odds_gap", "mutual_information",
+    "selection_rate", "floor", "floor_released",
+]  # fmt: skip
+BOUNDS = [f"{metric}_{end}" for metric in ("micro_f1", *IMPARITIES) for end in ("low", "high")]
+REDUCTIONS = {"imparity": "reduction", "imparity_released": "reduction_released"}
+# what the paper prints -> which of our figures it is
+PRINTED = {
+    "micro_f1": "micro_f1", "macro_f1": "macro_f1", "imparity": "imparity_released",
+    "reduction": "reduction_released",
+}  # fmt: skip
+BESIDE = [f"{prefix}_{name}" for prefix in ("paper", "difference") for name in PRINTED]
+
+# Of each dataset, in results/evaluation.
+EVALUATION = {
+    "runs": [*CELL, "seed", "split", *METRICS, *OTHERS, *BOUNDS, "note", *MARKS],
+    "groups": [
+        *CELL, "seed", "split", "group", "name", "size", "selection_rate", "accuracy", *MARKS,
+    ],
+    "subsets": [
+        "dataset", "setting", "attribute", "method", "seed", "split", *IMPARITIES, *MARKS,
+    ],
+    "intervals": [*CELL, "split", *BOUNDS, *MARKS],
+    "statistics": [
+        "dataset", "setting", "samples", "features", "attributes", "classes", "positives", "train",
+        "validation", "test", "groups", "smallest_train", "smallest_test", "empty_test", *MARKS,
+    ],
+}  # fmt: skip
+
+_AREAS = ["hypervolume", "above_chord"]
+_COMPARED = ["micro_f1", "imparity"]
+# Of all of them, in results: the columns, or those that a reader relies on.
+TABLES = {
+    "runs": EVALUATION["runs"],
+    "summary": [
+        *CELL, "protocol", *METRICS, *REDUCTIONS.values(), *BESIDE, *OTHERS, *BOUNDS, "note",
+        *MARKS,
+    ],
+    "groups": [*CELL, "group", "name", "size", "selection_rate", "accuracy", *MARKS],
+    "subsets": [
+        "dataset", "attribute", "method",
+        *(f"{model}{name}" for model in ("", "vanilla_", "own_") for name in IMPARITIES),
+        "lower", "note", *MARKS,
+    ],
+    "selection": [
+        *PLACE, "seed", *IMPARITIES, "fairest_seed", *(f"fairest_{n}" for n in IMPARITIES),
+        *REDUCTIONS.values(), *MARKS,
+    ],
+    "statistics": [
+        *(name for name in EVALUATION["statistics"] if name not in MARKS),
+        "paper_samples", "paper_attributes", "paper_classes", *MARKS,
+    ],
+    "frontier": [*CELL, "strength", "seed", "split", *METRICS, "selection_rate", "note", *MARKS],
+    "frontier_summary": [
+        *CELL, "strength", "split", "seeds", *METRICS, *(f"{m}_std" for m in METRICS), "constant",
+        "diverged", *MARKS,
+    ],
+    "hypervolume": [
+        *CELL, *(f"{area}{end}" for area in _AREAS for end in ("", "_std")), "strengths",
+        "vanilla_imparity", "vanilla_micro_f1", "constant_micro_f1", "floor",
+    ],
+    "best": [
+        *CELL, "budget", "strength", "validation_micro_f1", "validation_imparity", "micro_f1",
+        "micro_f1_std", "imparity", "imparity_std", "constant",
+    ],
+    "goal": [
+        *PLACE, "strength", "validation_micro_f1", "validation_imparity_released", "micro_f1",
+        "imparity_released", "asked_micro_f1", "rival", "rival_imparity", "holds", "why",
+    ],
+    "information": [
+        *CELL, "strength", "seed", "running", "held_out", "held_out_score", *MARKS,
+    ],
+    "honest": [
+        *CELL, "strength", "partition_seed", "seed", "split", *METRICS, "groups", "train", "test",
+        "note", "data",
+    ],
+    "honest_summary": [
+        *CELL, "strength", "groups", "splits", "seeds",
+        *(f"{m}{end}" for m in METRICS for end in ("", "_low", "_high", "_seeds")),
+        *(f"more_{m}{end}" for m in _COMPARED for end in ("", "_low", "_high")),
+        "constant", "diverged", "data",
+    ],
+}  # fmt: skip
+MADE_BY = {
+    **dict.fromkeys(
+        ("runs", "summary", "groups", "subsets", "selection", "statistics"), "summarize"
+    ),
+    **dict.fromkeys(
+        ("frontier", "frontier_summary", "hypervolume", "best", "goal"), "beyond/dvc.yaml:frontier"
+    ),
+    **dict.fromkeys(("honest", "honest_summary"), "beyond/dvc.yaml:honest_table"),
+    "information": "beyond/dvc.yaml:information",
+}
+TEXTS = ("note", "why")  # empty where there is nothing to say
+
+
+def frame(rows: list[Row], name: str, columns: dict[str, list[str]] = TABLES) -> pd.DataFrame:
+    """Rows as the table of this name; what a row does not have is empty."""
+    return pd.DataFrame(rows, columns=columns[name])
+
+
+def write(table: pd.DataFrame, name: str) -> None:
+    """With six significant digits; the same figures give the same bytes."""
+    with whole(paths.table(name)) as partial:
+        table[TABLES[name]].to_csv(partial, index=False, float_format="%.6g", lineterminator="\n")
+
+
+def read(name: str, path: Path | str | None = None) -> pd.DataFrame:
+    """The table of this name, from its own place or another."""
+    path = need(Path(path or paths.table(name)), MADE_BY[name])
+    return checked(path, TABLES[name])
+
+
+def evaluation(dataset: str, name: str) -> pd.DataFrame:
+    """A table of one dataset."""
+    path = need(paths.evaluation(dataset) / f"{name}.csv", f"evaluate@{dataset}")
+    return checked(path, EVALUATION[name])
+
+
+def write_evaluation(rows: list[Row], dataset: str, name: str) -> None:
+    """With eight digits: the tables of all datasets follow from it."""
+    write_rows(paths.evaluation(dataset) / f"{name}.csv", rows, EVALUATION[name])
+
+
+def checked(path: Path, columns: list[str]) -> pd.DataFrame:
+    """A table with these columns; a group may be called "None" or "NA"."""
+    texts = dict.fromkeys(TEXTS, "str")
+    try:
+        table = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"], dtype=texts)
+    except ValueError as error:  # of pandas: empty, or no table
+        raise Damaged(path, error) from None
+    if missing := [name for name in columns if name not in table]:
+        raise Damaged(path, f"no column {missing[0]!r}")
+    return table.fillna({name: "" for name in TEXTS if name in table})
+
+
+def paper() -> pd.DataFrame:
+    """The paper's table, as it is printed."""
+    return pd.read_csv(paths.PAPER)
+
+
+def paper_statistics() -> pd.DataFrame:
+    """The paper's table of datasets, as it is printed."""
+    return pd.read_csv(paths.PAPER_STATISTICS)

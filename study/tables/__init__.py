@@ -1,0 +1,1 @@
+"""The tables, as HTML, LaTeX and Markdown."""
