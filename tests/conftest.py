@@ -1,36 +1,55 @@
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import chdir
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import settings
 from ruamel.yaml import YAML
 
-from stages import datasets, files, params, preprocess, validate
-from stages.processed import Processed
+from infofair.data import checks
+from infofair.data import dataset as datasets
+from infofair.data.prepare import Preparation, prepare
+from infofair.data.prepared import Prepared
+from infofair.storage import write_json
+from study import params, paths, plans
+from tests.raw import NAMES, changed
 
 # Machines are noisy: a slow example says nothing about the code.
 settings.register_profile("quiet", deadline=None)
 settings.load_profile("quiet")
 
 ROOT = Path(__file__).parent.parent
-yaml = YAML(typ="safe")
+
+
+def edit_params(**changes: Any) -> None:
+    """Other values for these keys of ./params.yaml; a section is replaced as a whole."""
+    yaml = YAML(typ="safe")
+    content = yaml.load(paths.PARAMS.read_text(encoding="utf-8"))
+    with paths.PARAMS.open("w", encoding="utf-8") as file:
+        yaml.dump(content | changes, file)
+
+
+def write_plans(**changes: Any) -> None:
+    """What `check` writes for ./params.yaml, with other values for these keys."""
+    if changes:
+        edit_params(**changes)
+    for path, plan in plans.everything(params.load()):
+        write_json(path, plan)
 
 
 def paper_params(**changes: Any) -> params.Params:
     """params.yaml with the paper's choices for the data, except for these."""
-    content = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    content = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     paper = {"split": "authors", "scale": "all_rows", "sensitive_as_input": True}
     paper |= {name: {"hidden": [4]} for name in ("compas", "adult", "dutch")}
     return params.check(content | paper | changes)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def real() -> Path:
     """The folder with the real raw files; tests that ask for it are skipped where there is none."""
     folder = Path(os.environ.get("INFOFAIR_MIRROR") or ROOT / "../shared/datasets").resolve()
@@ -48,16 +67,28 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def intact() -> dict[str, pd.DataFrame]:
+    """Simulated rows as read; the row to break in COMPAS is one that its filters keep."""
+    frames = {name: datasets.load(name).simulate(240, 0) for name in NAMES}
+    kept = {
+        "days_b_screening_arrest": "-1",
+        "c_jail_in": "2013-01-01 10:00:00",
+        "c_jail_out": "2013-01-04 10:00:00",
+    }
+    frames["compas"] = changed("compas", frames["compas"], **kept)
+    return frames
+
+
 @cache
-def _processed(mirror: Path, dataset: str) -> Processed:
-    rows, _ = validate.validate(mirror / dataset, datasets.load(dataset), True)
-    with TemporaryDirectory() as folder, chdir(folder):
-        files.raw(dataset).parent.mkdir(parents=True)
-        files.raw(dataset).symlink_to(mirror / dataset)  # the authors' split is read from here
-        return preprocess.process(rows, dataset, "real", "authors", paper_params())
+def _prepared(mirror: Path, name: str) -> Prepared:
+    folder, dataset = mirror / name, datasets.load(name)
+    rows, _ = checks.validate(folder, dataset, real=True)
+    assert rows is not None
+    return prepare(rows, dataset, Preparation(), folder=folder, data="real")
 
 
-@pytest.fixture
-def real_data(real: Path) -> Callable[[str], Processed]:
+@pytest.fixture(scope="session")
+def real_data(real: Path) -> Callable[[str], Prepared]:
     """Gives a real dataset by its name, as the paper has it: features, groups, authors' split."""
-    return partial(_processed, real)
+    return partial(_prepared, real)

@@ -1,16 +1,16 @@
 """A made-up results/frontier.csv, and what is measured beside it, for tests of fronts."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from stages import fronts, tables
+from study import fronts, labels, paths, results
+from study.results import PLACE, Row
 from tests.conftest import ROOT
 
 SETTINGS = ("gender", "race", "intersection")
-METHODS = tuple(tables.METHODS)
+METHODS = labels.PAPER
 STRENGTHS = (0.1, 0.5, 2.0, 8.0)
 
 
@@ -38,13 +38,14 @@ def runs(
                             row = {"dataset": dataset, "setting": setting, "method": method}
                             row |= {"strength": strength, "seed": e, "split": split}
                             row |= {"micro_f1": f1, "macro_f1": f1 - 0.1, "imparity": gap}
-                            row |= {"imparity_released": gap / 2, "note": ""}
-                            rows.append(row | {"data": "real", "partition": "authors"})
+                            row |= {"imparity_released": gap / 2, "selection_rate": 0.25}
+                            marks = {"note": "", "data": "real", "partition": "authors"}
+                            rows.append(row | marks)
     return pd.DataFrame(rows)
 
 
-def references(table: pd.DataFrame) -> list[fronts.Row]:
-    places = table[fronts.PLACE].drop_duplicates().to_dict("records")
+def references(table: pd.DataFrame) -> list[Row]:
+    places = table[PLACE].drop_duplicates().to_dict("records")
     return [place | {"constant_micro_f1": 0.75, "floor": 0.03} for place in places]
 
 
@@ -57,19 +58,18 @@ def frontier(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def write(
     places: Mapping[str, list[str]], methods: tuple[str, ...] = (*METHODS, "infofair_fitted")
 ) -> None:
-    """What the stage `frontier` writes, into the current folder; places: dataset -> settings."""
+    """What `frontier` and `information` write, into the current folder; places: its settings."""
     parts = [runs((dataset,), methods, tuple(of)) for dataset, of in places.items()]
     table = pd.concat(parts, ignore_index=True)
     summary, areas = frontier(table)
     of_fitted = table[(table["method"] == "infofair_fitted") & (table["split"] == "test")]
     information = of_fitted.assign(running=0.25, held_out=0.125, held_out_score=0.5)
-    Path("results").mkdir(exist_ok=True)
-    for path, content in {
-        fronts.RUNS: table,
-        fronts.SUMMARY: summary,
-        fronts.HYPERVOLUME: areas,
-        fronts.BEST: fronts.best(summary),
-        fronts.GOAL: fronts.goal(summary, pd.read_csv(ROOT / fronts.PAPER)),
-        fronts.INFORMATION: information,
+    for name, content in {
+        "frontier": table,
+        "frontier_summary": summary,
+        "hypervolume": areas,
+        "best": fronts.best(summary),
+        "goal": fronts.goal(summary, pd.read_csv(ROOT / paths.PAPER)),
+        "information": information,
     }.items():
-        content.to_csv(path, index=False)
+        results.write(content, name)

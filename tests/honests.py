@@ -1,15 +1,14 @@
 """A made-up results/honest_summary.csv for tests of its table, its notebook and the page."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from stages import honest, honest_table, tables
+from study import honest, labels, results
 
 SETTINGS = ("gender", "race", "intersection")
-METHODS = (*tables.METHODS, *tables.MORE_METHODS)
+METHODS = tuple(labels.METHODS)
 GROUPS = {"gender": 2, "race": 4}
 
 
@@ -36,7 +35,7 @@ def runs(
                         row |= {"split": "test", "groups": GROUPS.get(setting, 6)}
                         figures = f1, f1 - 0.1, gap, gap / 2
                         noise = rng.normal(0, 0.01, 4)
-                        row |= dict(zip(honest.METRICS, figures + noise, strict=True))
+                        row |= dict(zip(results.METRICS, figures + noise, strict=True))
                         rows.append(row | {"train": 800, "test": 100, "note": "", "data": "real"})
     return pd.DataFrame(rows)
 
@@ -51,11 +50,6 @@ def summary(
 
 
 def write(places: Mapping[str, list[str]], methods: tuple[str, ...] = METHODS) -> None:
-    """The summary and its table, into the current folder; places: dataset -> settings."""
+    """The summary, into the current folder; places: dataset -> settings."""
     parts = [runs((dataset,), methods, tuple(of)) for dataset, of in places.items()]
-    table = honest.summarize(pd.concat(parts, ignore_index=True))
-    Path("results/figures").mkdir(parents=True, exist_ok=True)
-    table.to_csv(honest_table.SUMMARY, index=False)
-    Path("results/figures/honest_table.html").write_text(
-        tables.to_html(honest_table.blocks(table), honest_table.layout(table)), "utf-8"
-    )
+    results.write(honest.summarize(pd.concat(parts, ignore_index=True)), "honest_summary")

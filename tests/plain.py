@@ -1,19 +1,21 @@
 """InfoFair without any batching: an ordinary module, an ordinary loop, one model.
 
-The oracle of stages/trainer.py, and what bench/ measures it against. It shares with the trainer
-only the random streams (initial weights, order of rows, noise) and writes the rest down again,
-after the paper and its released code rather than after stages/methods/.
+The oracle of infofair/training, and what bench/ measures it against. It shares with it only the
+random streams (initial weights, order of rows, noise) and writes the rest down again, after the
+paper and its released code rather than after infofair/methods/.
 """
 
 import math
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from stages.params import Training
-from stages.processed import Processed
-from stages.trainer import CHUNK, gumbel, initial, stream
+from infofair.data.prepared import Prepared
+from infofair.training.batched import CHUNK
+from infofair.training.plan import Training
+from infofair.training.streams import gumbel, initial, stream
 
 CPU = torch.device("cpu")
 
@@ -58,7 +60,7 @@ class Plain(nn.Module):
 
 
 def train_plain(
-    data: Processed,
+    data: Prepared,
     setting: str,
     seed: int,
     *,
@@ -88,11 +90,13 @@ def train_plain(
     for epoch in range(training.epochs):
         tau = temperature / 2 ** (epoch // halve_every)
         order = torch.randperm(len(y), generator=shuffle)
-        for start in range(0, len(y), CHUNK * B):
-            steps = order[start : start + CHUNK * B].split(B)
-            drawn = gumbel((len(steps), groups, B), noise_of["train"])
+        whole = len(y) // B * B
+        starts = [*range(0, whole, CHUNK * B), whole, len(y)]  # noise is drawn chunk by chunk
+        for start, end in pairwise(dict.fromkeys(starts)):
+            steps = order[start:end].split(B)
+            drawn = gumbel((len(steps), groups, len(steps[0])), noise_of["train"])
             for rows, noise in zip(steps, drawn, strict=True):
-                found = model(X[rows], y[rows], s[rows], noise.T[: len(rows)], alpha, tau)
+                found = model(X[rows], y[rows], s[rows], noise.T, alpha, tau)
                 optimiser.zero_grad()
                 torch.stack([found[t] for t in terms]).sum().backward()
                 optimiser.step()
@@ -107,7 +111,7 @@ def train_plain(
     return model, history
 
 
-def probabilities(model: Plain, data: Processed, part: str) -> Tensor:
+def probabilities(model: Plain, data: Prepared, part: str) -> Tensor:
     with torch.no_grad():
         X = torch.from_numpy(data.X[data.split[part]])
         return model.target(model.extractor(X)).softmax(1)[:, 1]

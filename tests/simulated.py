@@ -1,11 +1,11 @@
-"""A small made-up processed dataset for tests of training and evaluation."""
+"""A small made-up dataset for tests of training and evaluation."""
 
 import numpy as np
 
-from stages.processed import Processed
+from infofair.data.prepared import Prepared
 
 
-def processed(rows: int = 700, features: int = 11, races: int = 3, seed: int = 0) -> Processed:
+def prepared(rows: int = 700, features: int = 11, races: int = 3, seed: int = 0) -> Prepared:
     """Three settings, of 2, `races` and 2 × `races` groups; the label depends on all of it."""
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 2, rows), rng.integers(0, races, rows)
@@ -14,7 +14,7 @@ def processed(rows: int = 700, features: int = 11, races: int = 3, seed: int = 0
     score = 3 * X[:, 2] + a + X[:, 1] + rng.normal(0, 0.5, rows)
     order = rng.permutation(rows).astype(np.int32)
     cut = [rows * 8 // 10, rows * 9 // 10]
-    return Processed(
+    return Prepared(
         X=X,
         y=(score > np.median(score)).astype(np.int8),
         features=[f"x{i}" for i in range(features)],

@@ -1,69 +1,76 @@
 """What the tests of several networks share: quick passes, made-up minibatches, a plain loop.
 
-The plain loop shares the random streams with stages/trainer.py and takes its module from
+The plain loop shares the random streams with infofair/training and takes its module from
 tests/plain.py; the penalties it is given are each test's own.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from stages.jobs import Job, Trained, Variant
-from stages.methods import Batch, Network, Penalised
-from stages.params import Training
-from stages.processed import Processed
-from stages.trainer import Pass, stream, train
+from infofair.data.prepared import PARTS, Prepared
+from infofair.methods.base import CLASSES, GROUPS, Network, Penalty, Stacked, for_each
+from infofair.training.batched import train
+from infofair.training.plan import Job, Trained, Training, Variant
+from infofair.training.streams import gumbel, stream
 from tests.plain import CPU, Plain, probabilities
-from tests.simulated import processed
+from tests.simulated import prepared
 
-PARTS = ("validation", "test")
+SETTINGS = ("gender", "race", "intersection")
 ALPHAS = (0.1, 2.0, 0.5)  # of a made-up minibatch's models
-Penalty = Callable[[Tensor, Tensor, Tensor], Tensor]  # p, y, s of one model's rows -> F
+Term = Callable[[Tensor, Tensor, Tensor], Tensor]  # p, y, s of one model's rows -> F
+Found = dict[tuple[int, str, float], Trained]  # by seed, setting and strength
 
 
-def training(**changes: float) -> Training:
+def training(**changes: Any) -> Training:
     knobs = {"epochs": 3, "patience": 5, "batch_size": 16, "weight_decay": 0.01}
     return Training(**(knobs | changes))
 
 
 def run(
     method: Network,
-    knobs: Any,
-    settings: tuple[str, ...],
+    settings: tuple[str, ...] = SETTINGS,
     *,
     seeds: tuple[int, ...] = (0, 1),
     alphas: tuple[float, ...] = (0.5,),
     hidden: tuple[int, ...] = (8,),
-    data: Processed | None = None,
-    **changes: float,
-) -> dict[tuple[int, str, float], Trained]:
+    data: Prepared | None = None,
+    **changes: Any,
+) -> Found:
     """One pass; its models by seed, setting and strength."""
     variants = [Variant(setting, alpha) for setting in settings for alpha in alphas]
-    job = Job(method, knobs, list(hidden), training(**changes))
+    job = Job(method, list(hidden), training(**changes))
     models = [(seed, variant) for seed in seeds for variant in variants]
-    found = train(job, data or processed(), models, CPU)
+    found = train(job, data or prepared(), models, CPU)
     return {(m.seed, m.variant.setting, m.variant.alpha): m for m in found}
 
 
 def same_bits(one: Trained, other: Trained) -> bool:
+    """Curves, probabilities and parameters."""
     return one.curves == other.curves and all(
-        np.array_equal(one.probabilities[part], other.probabilities[part]) for part in PARTS
+        mine.keys() == theirs.keys() and all(np.array_equal(mine[n], theirs[n]) for n in mine)
+        for mine, theirs in (
+            (one.probabilities, other.probabilities),
+            (one.parameters, other.parameters),
+        )
     )
 
 
 # -- one minibatch ------------------------------------------------------------------------------
 
 
-def minibatch(seed: int, groups: int = 2, rows: int = 24, models: int = 3) -> tuple[Tensor, Batch]:
+def minibatch(
+    seed: int, groups: int = 2, rows: int = 24, models: int = 3
+) -> tuple[Tensor, Stacked]:
     """Logits of the target predictor, in double precision, and what else an objective sees."""
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randn(models, 2, rows, generator=generator, dtype=torch.float64)
-    batch = Batch(
+    batch = Stacked(
         y=torch.randint(2, (models, 1, rows), generator=generator),
         s=torch.randint(groups, (models, 1, rows), generator=generator),
         groups=groups,
@@ -76,52 +83,74 @@ def minibatch(seed: int, groups: int = 2, rows: int = 24, models: int = 3) -> tu
     return logits, batch
 
 
-def of_model(batch: Batch, r: int) -> Batch:
-    """The minibatch of one model alone."""
-    own = slice(r, r + 1)
-    mask = None if batch.mask is None else batch.mask[own]
-    y, s, alpha, shares = (part[own] for part in (batch.y, batch.s, batch.alpha, batch.shares))
-    return Batch(y, s, batch.groups, None, mask, alpha, 0, shares)
+def outputs(
+    method: Network, seed: int, counts: tuple[int, ...] = (2, 3, 4), rows: int = 24
+) -> tuple[dict[str, Tensor], Stacked]:
+    """What a method sees of models whose settings have so many groups, with all its parts.
+
+    Nothing is at the place where it starts: free maps are random, also those that start at zero.
+    """
+    groups, models = max(counts), len(counts)
+    logits, batch = minibatch(seed, groups, rows, models)
+    batch.s %= torch.tensor(counts)[:, None, None]
+    generator = torch.Generator().manual_seed(seed + 1)
+    absent = torch.arange(groups) >= torch.tensor(counts)[:, None]
+    padded = torch.zeros(models, groups, 1, dtype=torch.float64)
+    batch.mask = padded.masked_fill(absent[..., None], -math.inf) if absent.any() else None
+    batch.shares = batch.shares.masked_fill(absent[..., None], 0)
+    batch.shares /= batch.shares.sum((1, 2), keepdim=True)
+    sizes = {CLASSES: 2, GROUPS: groups}
+
+    def drawn(*shape: str | int) -> Tensor:
+        """Zero for groups that a setting lacks."""
+        actual = [sizes[n] if isinstance(n, str) else n for n in shape]
+        values = torch.randn(models, *actual, generator=generator, dtype=torch.float64)
+        for axis, size in enumerate(shape, 1):
+            if size == GROUPS:
+                view = [models, 1, 1]
+                view[axis] = groups
+                values = values.masked_fill(absent.view(view), 0)
+        return values
+
+    out = {name: drawn(size, rows) for name, size in method.heads.items()}
+    for name, size in method.heads.items():
+        if size == GROUPS and batch.mask is not None:
+            out[name] = out[name] + batch.mask
+    out["target"] = logits
+    out |= {name: drawn(*shape) for name, shape in method.free.items()}
+    if method.uses_noise:
+        batch.noise = gumbel((models, groups, rows), generator).double()
+        batch.noise = batch.noise.masked_fill(absent[..., None], 0)
+    return out, batch
 
 
-def assert_objective_is(
-    method: Penalised, knobs: Any, penalty: Penalty, logits: Tensor, batch: Batch
-) -> None:
+def value_and_gradient(method: Penalty, p: Tensor, batch: Stacked) -> tuple[Tensor, Tensor]:
+    """F of every model, R, and what training takes for its gradient by p, R × B."""
+    value = for_each(
+        lambda p, y, s: method.penalty(p, y, s.T), p, batch.y[:, 0], batch.one_hot().to(p.dtype)
+    )
+    return value, method.penalty_gradient(p, batch)
+
+
+def assert_objective_is(method: Penalty, term: Term, logits: Tensor, batch: Stacked) -> None:
     """T and α F, and the gradient of their sum by the logits, model by model and by autograd."""
-    gradients = method.gradients({"target": logits}, batch, knobs)
-    found = method.objective({"target": logits}, batch, knobs)
+    gradients = method.gradients({"target": logits}, batch)
+    found = method.values({"target": logits}, batch)
     for r, alpha in enumerate(batch.alpha):
         leaf = logits[r].clone().requires_grad_()
         y, s = batch.y[r, 0], batch.s[r, 0]
         T = F.cross_entropy(leaf.T, y)
-        penalised = alpha * penalty(leaf.softmax(0)[1], y, s)
+        penalised = alpha * term(leaf.softmax(0)[1], y, s)
         (T + penalised).backward()
         torch.testing.assert_close(found["T"][r], T.detach(), atol=1e-9, rtol=1e-6)
         torch.testing.assert_close(found["F"][r], penalised.detach(), atol=1e-9, rtol=1e-6)
         torch.testing.assert_close(gradients["target"][r], leaf.grad, atol=1e-9, rtol=1e-6)
 
 
-def assert_undisturbed_by_more_groups(
-    method: Penalised, knobs: Any, rtol: float = 1e-7, atol: float = 0.0
-) -> None:
-    """Settings of 2, 3 and 6 groups in one pass have the penalties that each has alone."""
-    logits, batch = minibatch(0, groups=6)
-    batch.s[0] %= 2
-    batch.s[1] %= 3
-    p = logits.softmax(1)[:, 1].float()
-    value, by_p = method.penalty(p, batch, knobs)
-    for r, groups in enumerate((2, 3, 6)):
-        own = of_model(batch, r)
-        own.groups = groups
-        alone, by_alone = method.penalty(p[r : r + 1], own, knobs)
-        np.testing.assert_allclose(alone[0], value[r], rtol=rtol, atol=atol)
-        np.testing.assert_allclose(by_alone[0], by_p[r], rtol=rtol, atol=atol)
-
-
 # -- the plain loop -----------------------------------------------------------------------------
 
 
-def rows_of(data: Processed, setting: str, part: str) -> tuple[Tensor, Tensor, Tensor]:
+def rows_of(data: Prepared, setting: str, part: str) -> tuple[Tensor, Tensor, Tensor]:
     rows = data.split[part]
     columns = (data.X, data.y.astype("int64"), data.groups[setting].astype("int64"))
     X, y, s = (torch.from_numpy(column[rows]) for column in columns)
@@ -129,7 +158,7 @@ def rows_of(data: Processed, setting: str, part: str) -> tuple[Tensor, Tensor, T
 
 
 def epochs(
-    data: Processed, setting: str, seed: int, how: Training
+    data: Prepared, setting: str, seed: int, how: Training
 ) -> Iterator[list[tuple[Tensor, Tensor, Tensor]]]:
     """Each epoch's minibatches, in the trainer's order."""
     columns = rows_of(data, setting, "train")
@@ -139,7 +168,7 @@ def epochs(
         yield [tuple(c[rows] for c in columns) for rows in order.split(how.batch_size)]
 
 
-def plain(data: Processed, seed: int, hidden: tuple[int, ...]) -> Plain:
+def plain(data: Prepared, seed: int, hidden: tuple[int, ...]) -> Plain:
     """Feature extractor and target predictor; the module's other parts stay unused."""
     return Plain(data.X.shape[1], list(hidden), 2, seed)
 
@@ -157,10 +186,10 @@ def adam(parameters: list[Any], learning_rate: float, how: Training) -> torch.op
 
 
 def train_penalised(
-    data: Processed,
+    data: Prepared,
     setting: str,
     seed: int,
-    penalty: Penalty,
+    term: Term,
     *,
     alpha: float,
     learning_rate: float,
@@ -174,7 +203,7 @@ def train_penalised(
 
     def objective(X: Tensor, y: Tensor, s: Tensor) -> Tensor:
         logits = scores(model, X)
-        return F.cross_entropy(logits, y) + alpha * penalty(logits.softmax(1)[:, 1], y, s)
+        return F.cross_entropy(logits, y) + alpha * term(logits.softmax(1)[:, 1], y, s)
 
     history = []
     for steps in epochs(data, setting, seed, how):
@@ -190,7 +219,7 @@ def train_penalised(
     return model, history
 
 
-def assert_predicts(found: Trained, expected: Plain, data: Processed) -> None:
+def assert_predicts(found: Trained, expected: Plain, data: Prepared) -> None:
     for part in PARTS:
         np.testing.assert_allclose(
             found.probabilities[part], probabilities(expected, data, part).numpy(), atol=2e-5
@@ -198,47 +227,17 @@ def assert_predicts(found: Trained, expected: Plain, data: Processed) -> None:
 
 
 def assert_trains_as_plainly(
-    method: Penalised, knobs: Any, penalty: Penalty, settings: tuple[str, ...]
+    method: Penalty, term: Term, settings: tuple[str, ...] = SETTINGS
 ) -> None:
-    data, how = processed(), training(epochs=4)
+    """Minibatches of 50 of 560 rows: the last of an epoch is smaller."""
+    data, how = prepared(), training(epochs=3, batch_size=50)
     for hidden in ((8,), (8, 6)):
-        found = run(method, knobs, settings, hidden=hidden, data=data, epochs=how.epochs)
+        found = run(method, settings, hidden=hidden, data=data, epochs=3, batch_size=50)
         for (seed, setting, alpha), model in found.items():
             expected, history = train_penalised(
-                data, setting, seed, penalty, alpha=alpha, learning_rate=knobs.learning_rate,
+                data, setting, seed, term, alpha=alpha, learning_rate=method.learning_rate,
                 hidden=hidden, block=method.block, how=how,
             )  # fmt: skip
             assert_predicts(model, expected, data)
             watched = [row["validation"] for row in model.curves]
             np.testing.assert_allclose(watched, history, rtol=1e-4, atol=1e-5)
-
-
-# -- every model for itself ---------------------------------------------------------------------
-
-
-def assert_unaffected_by_neighbours(method: Network, knobs: Any, settings: tuple[str, ...]) -> None:
-    """Same bits whichever models share the pass, for several shapes of layers and minibatches."""
-    for hidden, features, batch_size in (((8,), 11, 16), ((32, 32), 11, 48), ((32,), 104, 128)):
-        how: dict[str, Any] = {"data": processed(features=features), "hidden": hidden, "epochs": 2}
-        how["batch_size"] = batch_size
-        everyone = run(method, knobs, settings, seeds=(0, 1, 2), alphas=(0.1, 0.5), **how)
-        for seeds, names, alphas in (
-            ((1,), settings[:1], (0.1,)),
-            ((2, 1), settings[::-1], (0.5,)),
-            ((0, 2), settings[-1:], (0.5, 0.1)),
-        ):
-            found = run(method, knobs, names, seeds=seeds, alphas=alphas, **how)
-            for key, model in found.items():
-                assert same_bits(model, everyone[key]), (hidden, key)
-
-
-def assert_unaffected_by_who_leaves(
-    method: Network, hasty: Any, settings: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """hasty: knobs with a step so large that models stop at different epochs."""
-    how: dict[str, Any] = {"seeds": (0, 1, 2, 3), "alphas": (0.1, 0.5), "epochs": 25, "patience": 1}
-    leaving = run(method, hasty, settings, **how)
-    assert len({len(model.curves) for model in leaving.values()}) > 2
-    monkeypatch.setattr(Pass, "compact", lambda self: None)
-    staying = run(method, hasty, settings, **how)
-    assert all(same_bits(leaving[key], staying[key]) for key in leaving)

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from stages import tables
+from study import labels
+from study.results import frame
 
 SETTINGS = ("gender", "race", "intersection")
 FIGURES = ("micro_f1", "macro_f1", "imparity_released", "reduction_released")
@@ -11,7 +12,7 @@ FIGURES = ("micro_f1", "macro_f1", "imparity_released", "reduction_released")
 
 def summary(
     datasets: tuple[str, ...] = ("adult", "dutch"),
-    methods: tuple[str, ...] = (*tables.METHODS, "infofair_ts", "infofair_td"),
+    methods: tuple[str, ...] = (*labels.PAPER, "infofair_ts", "infofair_td"),
     settings: tuple[str, ...] = SETTINGS,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -35,8 +36,8 @@ def summary(
                     row |= {"protocol": protocol, "note": "", "data": "real"}
                     row |= {"partition": "authors", "floor_released": 0.05, **figures}
                     for name, value in printed.items():
-                        known = method in tables.METHODS
+                        known = method in labels.PAPER
                         name = f"paper_{name.removesuffix('_released')}"
                         row[name] = value if known else np.nan
                     rows.append(row)
-    return pd.DataFrame(rows)
+    return frame(rows, "summary")

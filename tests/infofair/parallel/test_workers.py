@@ -1,0 +1,334 @@
+"""Work that is handed out: to processes of this machine, and to a real Dask cluster on loopback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infofair import kernels, methods
+from infofair.errors import Problem
+from infofair.methods.base import Solver
+from infofair.parallel import workers
+from infofair.training import fit, plan, solve
+from infofair.training.plan import Job, Trained, Training, Variant
+from tests.conftest import ROOT
+from tests.infofair.parallel.calls import (
+    Traced,
+    calls_of,
+    dies,
+    dies_once,
+    fails,
+    square,
+    with_large,
+)
+from tests.simulated import prepared
+from tests.steps import same_bits
+
+INFOFAIR = methods.make("infofair", learning_rate=1e-3, halve_temperature_every=2)
+
+
+def run(
+    function: Callable[..., Any], *arguments: Any, count: int = 4, shared: list[Any] | None = None
+) -> list[Any]:
+    """The calls function(0, …), function(1, …), and so on."""
+    calls = [(number, *arguments) for number in range(count)]
+    names = [f"call {number}" for number in range(count)]
+    return workers.run(function, calls, names=names, title="a stage", shared=shared)
+
+
+# -- processes of this machine ------------------------------------------------------------------
+
+
+@pytest.fixture(params=["1", "2", pytest.param("7", marks=pytest.mark.slow)])
+def some(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", request.param)
+
+
+def test_results_come_in_the_order_of_the_calls(some: None, tmp_path: Path) -> None:
+    assert run(square, tmp_path) == [0, 1, 4, 9]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_no_calls_no_results() -> None:
+    assert workers.run(square, [], names=[], title="nothing") == []
+
+
+def test_an_error_in_a_call_is_raised_as_it_is(some: None, tmp_path: Path) -> None:
+    with pytest.raises(Problem, match=r"^number 2 cannot be done$"):
+        run(fails, tmp_path)
+
+
+def test_what_a_killed_process_did_is_done_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "2")
+    assert run(dies_once, tmp_path) == [0, 1, 4, 9]
+    assert calls_of(tmp_path, 2) == 2
+    assert "a stage: a worker died" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_call_that_kills_every_process_ends_the_stage_and_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "2")
+    with pytest.raises(Problem, match=r"a stage: workers died in each of 3 attempts .*call 2"):
+        run(dies, tmp_path)
+
+
+def test_workers_are_as_many_as_asked_for_or_one_per_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "7")
+    assert workers.local() == 7
+    monkeypatch.delenv("INFOFAIR_WORKERS")
+    assert workers.local() >= 1
+    for wrong in ("0", "-1", "1.5", "many"):
+        monkeypatch.setenv("INFOFAIR_WORKERS", wrong)
+        with pytest.raises(Problem, match=f"INFOFAIR_WORKERS={wrong}"):
+            workers.local()
+
+
+# -- a Dask cluster -----------------------------------------------------------------------------
+
+
+class Cluster:
+    """A real scheduler and workers, each a process of its own, on loopback."""
+
+    def __init__(self, folder: Path) -> None:
+        pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+        self.folder = folder
+        self.running: list[subprocess.Popen[bytes]] = []
+        self.environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        found = folder / "scheduler.json"
+        self.start("dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+                   "--scheduler-file", str(found))  # fmt: skip
+        self.wait(lambda: found.exists() and found.read_text().strip().endswith("}"))
+        self.address = json.loads(found.read_text())["address"]
+
+    def start(self, module: str, *command: str, **changes: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{len(self.running)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, *command],
+                cwd=self.folder,
+                env=self.environment | changes,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
+        self.running.append(process)
+        return process
+
+    def worker(self) -> subprocess.Popen[bytes]:
+        """A worker that is this process itself, without another one that would start it again."""
+        return self.start("dask", "worker", self.address, "--nthreads", "1", "--no-nanny",
+                          "--no-dashboard", "--host", "127.0.0.1")  # fmt: skip
+
+    def command(self) -> subprocess.Popen[bytes]:
+        """What `make worker` starts, where no kernel is chosen yet."""
+        for name in kernels.KERNELS:
+            self.environment.pop(name, None)
+        return self.start(
+            "study.commands.worker", "--scheduler", self.address, INFOFAIR_WORKERS="1"
+        )
+
+    def wait(self, until: Callable[[], bool]) -> None:
+        end = time.monotonic() + 300
+        while not until():
+            assert time.monotonic() < end, "the cluster does not come up"
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        for process in reversed(self.running):  # who started others ends them
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """A scheduler without workers, to which this process hands out work."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    made = Cluster(folder)
+    monkeypatch.setenv("INFOFAIR_SCHEDULER", made.address)
+    monkeypatch.setattr(workers, "PATIENCE", 300)  # machines are slow at times
+    yield made
+    made.stop()
+
+
+def ready(cluster: Cluster, count: int) -> None:
+    with workers.client() as client:
+        cluster.wait(lambda: len(client.ncores()) == count)
+
+
+@contextmanager
+def killed_while(busy: Callable[[], bool], process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Kill the process once it is busy."""
+    end = time.monotonic() + 300
+
+    def watch() -> None:
+        while not busy() and time.monotonic() < end:
+            time.sleep(0.01)
+        process.kill()
+
+    killer = threading.Thread(target=watch)
+    killer.start()
+    yield
+    killer.join()
+    assert process.wait() == -signal.SIGKILL
+
+
+@pytest.mark.slow
+def test_training_on_a_cluster_gives_the_bits_of_the_local_run_though_a_worker_is_killed(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data = prepared(4000)
+    training = Training(epochs=12, patience=99, batch_size=16, weight_decay=0.01)
+    job = Job(INFOFAIR, [8], training)
+    variants = [Variant(setting, 0.1) for setting in data.settings]
+    models = plan.models(job, [0, 1, 2], variants)
+
+    def everything() -> dict[tuple[int, str], Trained]:
+        trained, _ = fit.train_all(job, data, models, "infofair on made-up rows")
+        return {(model.seed, model.variant.setting): model for model in trained}
+
+    victim, _ = cluster.worker(), cluster.worker()
+    ready(cluster, 2)
+    assert workers.count() == 2
+    with workers.client() as client:
+        addresses = {
+            info["pid"]: address
+            for address, info in client.run(lambda: {"pid": os.getpid()}).items()
+        }
+
+        def busy() -> bool:
+            return bool(client.processing().get(addresses[victim.pid]))
+
+        with killed_while(lambda: busy() and (time.sleep(1) or True), victim):
+            found = everything()
+    assert len(found) == 9
+    monkeypatch.delenv("INFOFAIR_SCHEDULER")
+    expected = everything()
+    assert all(same_bits(found[key], expected[key]) for key in expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "knobs"), [("lfr", {"prediction": (0.1,), "parity": (0.1, 0.5)}), ("gerryfair", {})]
+)
+def test_fits_on_a_cluster_have_the_bits_of_the_local_run(
+    method: str, knobs: dict[str, Any], cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, solver = prepared(), methods.make(method, **knobs)
+    assert isinstance(solver, Solver)
+
+    def everything() -> list[bytes]:
+        found = solve.solve_all(solver, data, [0, 1], f"{method} on made-up rows")
+        return [
+            model.probabilities[part].tobytes()
+            for tried in found.values()
+            for model in tried
+            for part in ("validation", "test")
+        ]
+
+    cluster.worker()
+    ready(cluster, 1)
+    found = everything()
+    monkeypatch.delenv("INFOFAIR_SCHEDULER")
+    assert found == everything()
+
+
+@pytest.mark.slow
+def test_a_shared_input_goes_to_the_workers_of_a_cluster_once_not_with_every_call(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    processes = [cluster.worker(), cluster.worker()]
+    ready(cluster, 2)
+    large = Traced(tmp_path)
+    assert run(with_large, large, count=20, shared=[large]) == [n**2 for n in range(20)]
+    arrivals = [int(path.name.split()[1]) for path in tmp_path.glob("at *")]
+    for process in processes:
+        # a second time when the workers pass it on to each other
+        assert 1 <= arrivals.count(process.pid) <= 2
+
+
+def test_a_cluster_with_a_single_worker_of_our_command_is_used(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    started = cluster.command()
+    ready(cluster, 1)
+    assert run(square, tmp_path) == [0, 1, 4, 9]  # a worker without our kernels would be refused
+    (who,) = {int(path.name.split()[1]) for path in tmp_path.glob("[0-9] *")}
+    assert who not in (os.getpid(), started.pid)
+
+
+@pytest.mark.slow
+def test_a_worker_that_chose_no_kernels_is_refused(cluster: Cluster, tmp_path: Path) -> None:
+    if not kernels._wanted():
+        pytest.skip("no AVX2: there is nothing to choose")
+    for name in kernels.KERNELS:
+        del cluster.environment[name]
+    cluster.worker()
+    ready(cluster, 1)
+    with pytest.raises(Problem, match=r"differs: NumPy was loaded before its kernels were chosen"):
+        run(square, tmp_path)
+
+
+@pytest.mark.slow
+def test_an_error_on_a_cluster_is_raised_as_it_is(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.worker()
+    ready(cluster, 1)
+    with pytest.raises(Problem, match=r"^number 2 cannot be done$"):
+        run(fails, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_worker_with_other_code_is_refused(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.worker()
+    ready(cluster, 1)
+    other = workers.identity() | {"the code in infofair/": "0123456789ab"}
+    monkeypatch.setattr(workers, "identity", lambda: other)
+    with pytest.raises(
+        Problem, match=r"worker on .* differs: the code in infofair/: .* here 012345"
+    ):
+        run(square, tmp_path)
+    assert not calls_of(tmp_path, 0)
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_named(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "PATIENCE", 1)
+    with pytest.raises(Problem, match=f"{cluster.address}: the scheduler has no worker"):
+        workers.count()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "http://127.0.0.1:1"])
+def test_a_scheduler_that_does_not_answer_is_named(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    monkeypatch.setattr(workers, "PATIENCE", 1)
+    monkeypatch.setenv("INFOFAIR_SCHEDULER", address)
+    with pytest.raises(Problem, match=f"INFOFAIR_SCHEDULER={address}: no Dask scheduler"):
+        workers.count()
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setenv("INFOFAIR_SCHEDULER", "tcp://127.0.0.1:1")
+    with pytest.raises(Problem, match=r"distributed is missing; .*\[cluster\]"):
+        workers.count()

@@ -1,0 +1,182 @@
+"""Made-up results for the pages and documents, and a reader of pages."""
+
+import shutil
+from collections.abc import Mapping
+from contextlib import chdir
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from infofair.storage import write_json, write_text
+from study import figures, paths, results
+from study.results import BOUNDS, CELL, METRICS, OTHERS, PRINTED, REDUCTIONS
+from tests import frontiers, honests
+from tests.conftest import ROOT
+
+Places = Mapping[str, list[str]]  # dataset -> settings
+SETTINGS: Places = {"compas": ["gender", "race", "intersection"], "adult": ["gender", "race"]}
+SWEPT: Places = {**SETTINGS, "compas_without_leak": SETTINGS["compas"]}
+METHODS = ["infofair", "infofair_ts", "vanilla", "lfr", "fcfc", "gdp"]
+SWEPT_METHODS = ("vanilla", "lfr", "fcfc", "gdp", "infofair", "infofair_fitted")
+MARKS = {"data": "real", "partition": "authors"}
+LOCKED = ["results/summary.csv", "data/raw/compas", "data/raw/dutch"]
+LOCKED_BEYOND = ["results/best.csv", "results/fronts/adult/gdp", "results/fronts/dutch/gdp"]
+
+
+def summary(
+    methods: list[str] = METHODS, places: Places = SETTINGS, **changes: object
+) -> pd.DataFrame:
+    """results/summary.csv: made-up figures of these methods, beside the paper's."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for dataset, settings in places.items():
+        for setting in settings:
+            for method in methods:
+                if method == "lfr" and setting != "gender":
+                    continue  # for two groups only
+                for protocol in ("paper", "mean", "std"):
+                    size = 0.01 if protocol == "std" else 1
+                    row = dict(zip(METRICS, size * rng.uniform(0.1, 0.9, 4), strict=True))
+                    row |= {name: size * rng.uniform() for name in OTHERS}
+                    row |= {name: rng.uniform() for name in BOUNDS}
+                    row |= {name: rng.uniform(-1, 1) for name in REDUCTIONS.values()}
+                    if protocol == "std" and method == "fcfc":  # a single fit
+                        row = dict.fromkeys(row, np.nan)
+                    key = dict(zip(CELL, (dataset, setting, method), strict=True))
+                    rows.append(key | {"protocol": protocol} | row | {"note": ""} | MARKS)
+    paper = pd.read_csv(ROOT / paths.PAPER).set_index(CELL).add_prefix("paper_")
+    table = pd.DataFrame(rows).merge(paper.reset_index(), how="left", on=CELL)
+    return with_differences(table).assign(**changes)
+
+
+def with_differences(table: pd.DataFrame) -> pd.DataFrame:
+    ours = {f"difference_{n}": table[of] - table[f"paper_{n}"] for n, of in PRINTED.items()}
+    return table.assign(**ours)
+
+
+def write_index(
+    folder: Path, table: pd.DataFrame | None = None, places: Places = SETTINGS, **marks: str
+) -> None:
+    """Everything that the paper's page and document are made from, in this folder."""
+    table = (summary(places=places) if table is None else table).assign(**marks)
+    _copy(folder, places)
+    with chdir(folder):
+        results.write(table, "summary")
+        _write_tables(places)
+        for dataset in places:
+            leaks = ["is_recid"] if dataset == "compas" else []
+            audit = [{"column": "is_recid", "balanced_accuracy": 0.9731}]
+            removed = {"rule": "arrested within 30 days", "removed": 1042}
+            report = {"rows_read": 7214, "rows": 6172, "filters": [removed]}
+            write_json(paths.validation_report(dataset), report | {"audit": audit, "leaks": leaks})
+            curve = "setting,seed,epoch,T,total\ngender,0,99,1,5\ngender,0,100,0.4,-580\n"
+            write_text(paths.curves(dataset, "infofair"), curve)
+        _write_sources(places, marks)
+        _write_lock(paths.LOCKS[0], LOCKED)
+
+
+def write_beyond(
+    folder: Path, places: Places = SWEPT, methods: tuple[str, ...] = SWEPT_METHODS
+) -> None:
+    """Everything that the page and document beyond the paper are made from, in this folder."""
+    plain = {d: of for d, of in places.items() if not d.endswith("_without_leak")}
+    _copy(folder, plain)
+    with chdir(folder):
+        honests.write(plain, methods)
+        frontiers.write(places, methods)
+        _write_sources(plain, {})
+        _write_lock(paths.LOCKS[1], LOCKED_BEYOND)
+
+
+def draw(folder: Path) -> None:
+    """The figures of what is written there."""
+    with chdir(folder):
+        table = results.read("summary")
+        drawn = {
+            "tradeoff": figures.tradeoff(table),
+            "ablation": figures.ablation(table),
+            "frontier": figures.frontier(*map(results.read, ("frontier_summary", "hypervolume"))),
+        }
+        for name, figure in drawn.items():
+            figures.save(figure, paths.figure(name, "svg"))
+
+
+def _copy(folder: Path, places: Places) -> None:
+    """params.yaml that asks for these datasets, and other files of the repository."""
+    for name in ("pyproject.toml", paths.PAPER, paths.STYLE):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    parameters = (ROOT / paths.PARAMS).read_text(encoding="utf-8")
+    asked = parameters.replace("[compas, adult, dutch]", f"[{', '.join(places)}]")
+    (folder / paths.PARAMS).write_text(asked, encoding="utf-8")
+
+
+def _write_tables(places: Places) -> None:
+    keys = [{"dataset": d, "setting": s} for d, settings in places.items() for s in settings]
+    statistics = {
+        "samples": 6172, "features": 52, "attributes": 15, "classes": 2, "positives": 0.4,
+        "train": 4938, "validation": 617, "test": 617, "smallest_train": 2, "smallest_test": 3,
+        "paper_samples": 6172, "paper_attributes": 52, "paper_classes": 2, **MARKS,
+    }  # fmt: skip
+    counts = [
+        {
+            "groups": {"gender": 2, "race": 6}.get(key["setting"], 12),
+            "empty_test": {"gender": 0, "race": 1}.get(key["setting"], 3)
+            * (key["dataset"] == "compas"),
+        }
+        for key in keys
+    ]
+    of_settings = [key | statistics | count for key, count in zip(keys, counts, strict=True)]
+    results.write(results.frame(of_settings, "statistics"), "statistics")
+    gaps = {"": 0.1, "vanilla_": 0.2, "own_": 0.15}
+    subset = {f"{whose}imparity_released": gap for whose, gap in gaps.items()}
+    subsets = [
+        {"dataset": key["dataset"], "attribute": key["setting"], "method": "infofair"}
+        | subset | {"lower": "yes", "note": ""}
+        for key in keys if key["setting"] != "intersection"
+    ]  # fmt: skip
+    results.write(results.frame(subsets, "subsets"), "subsets")
+    chosen = {"imparity_released": 0.2, "fairest_imparity_released": 0.19}
+    selection = [key | chosen | {"reduction_released": 0.05} for key in keys]
+    results.write(results.frame(selection, "selection"), "selection")
+
+
+def _write_sources(places: Places, marks: Mapping[str, str]) -> None:
+    for dataset in places:
+        source = {"data": "real", "split": "authors"} | marks
+        raw = {"train_idx.npy": {"sha256": "ab" * 32, "bytes": 19880}}
+        write_json(paths.raw(dataset) / "SOURCE.json", source | {"files": raw})
+
+
+def _write_lock(path: Path, outputs: list[str]) -> None:
+    outs = [{"path": output, "md5": f"md5 of {output}", "size": 1} for output in outputs]
+    stages = {f"stage{i}": {"outs": [out]} for i, out in enumerate(outs)}
+    write_json(path, {"stages": stages})  # JSON is YAML
+
+
+Element = tuple[str, dict[str, str | None], list[str]]
+
+
+class Page(HTMLParser):
+    """The elements of a page, in order: name, attributes, and the text directly in them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[Element] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), []))
+
+    def handle_data(self, data: str) -> None:
+        if self.elements:
+            self.elements[-1][2].append(data)
+
+    def all(self, *tags: str) -> list[Element]:
+        return [element for element in self.elements if element[0] in tags]
+
+
+def text_of(page: str) -> str:
+    return " ".join(" ".join("".join(e[2]) for e in Page(page).elements).split())

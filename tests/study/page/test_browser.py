@@ -1,0 +1,234 @@
+"""The pages in Chromium: quiet, narrow, sorted, filtered, by keyboard, in the dark, on paper."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from study import labels, paths
+from tests.study.page.inputs import summary
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def browser(chromium: Any, site: Path) -> Any:
+    """The paper's page, freshly loaded on a wide screen."""
+    look(chromium)
+    chromium.get((site / paths.INDEX).as_uri())
+    return chromium
+
+
+@pytest.fixture(params=[paths.INDEX, paths.BEYOND], ids=str)
+def each(request: pytest.FixtureRequest, chromium: Any, site: Path) -> Any:
+    """One page after the other."""
+    look(chromium)
+    chromium.get((site / request.param).as_uri())
+    return chromium
+
+
+def look(driver: Any, width: int = 1200, scheme: str = "light", media: str = "") -> None:
+    """On a screen this wide, in light or dark, or as printed."""
+    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+
+
+def column(browser: Any, place: int) -> list[str]:
+    """The texts of one column of the long table, in the rows that are shown."""
+    return browser.execute_script(
+        """return [...document.querySelectorAll("#all tbody tr")].filter((row) => !row.hidden)
+           .map((row) => row.cells[arguments[0]].textContent)""",
+        place,
+    )
+
+
+def head(browser: Any, place: int) -> Any:
+    return browser.find_element("css selector", f'#all th[data-column="{place}"]')
+
+
+def keys() -> Any:
+    return pytest.importorskip("selenium.webdriver.common.keys").Keys
+
+
+# -- every page -----------------------------------------------------------------------------------
+
+
+def test_it_loads_quietly(each: Any) -> None:
+    assert each.get_log("browser") == []
+    assert each.execute_script("return performance.getEntriesByType('resource').length") == 0
+    moved = each.execute_async_script(
+        """const done = arguments[0];
+           new PerformanceObserver((list) => done(list.getEntries().map((e) => e.value)))
+             .observe({ type: "layout-shift", buffered: true });
+           setTimeout(() => done([]), 300);"""
+    )
+    assert sum(moved) == 0
+
+
+def test_nothing_overflows_at_any_width(each: Any) -> None:
+    for box in each.find_elements("css selector", ".controls fieldset input"):
+        box.click()  # every column
+    each.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
+    for width in (320, 400, 700, 1200):
+        look(each, width)
+        size = each.execute_script(
+            "const e = document.documentElement; return [e.scrollWidth, e.clientWidth]"
+        )
+        assert size[0] <= size[1], width
+
+
+def test_text_stands_out_from_its_ground(each: Any) -> None:
+    for scheme in ("light", "dark"):
+        look(each, scheme=scheme)
+        colours = each.execute_script(
+            """const there = (of) => document.querySelector(of);
+               const colours = ["body", ".lead", "caption", ".far", "main a"].filter(there)
+                 .map((of) => getComputedStyle(there(of)).color);
+               return [...colours, getComputedStyle(document.body).backgroundColor];"""
+        )
+        *inks, ground = [[int(part) for part in re.findall(r"\d+", c)[:3]] for c in colours]
+        assert (sum(ground) < 150) == (scheme == "dark")
+        contrasts = [contrast(ink, ground) for ink in inks]
+        assert contrasts[0] >= 12
+        assert min(contrasts) >= 4.5  # WCAG 2, level AA
+
+
+def contrast(first: list[int], second: list[int]) -> float:
+    """WCAG 2: (L₁ + 0.05) / (L₂ + 0.05), L₁ the lighter of both relative luminances."""
+    lights = []
+    for colour in (first, second):
+        c = np.array(colour) / 255
+        linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+        lights.append(float(linear @ [0.2126, 0.7152, 0.0722]))
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def test_one_page_leads_to_the_other(each: Any) -> None:
+    here = each.current_url
+    each.find_element("css selector", 'header a[href$=".html"]').click()
+    there = each.current_url
+    assert {here.rpartition("/")[2], there.rpartition("/")[2]} == {"index.html", "beyond.html"}
+    assert each.find_elements("css selector", "main section")
+
+
+# -- the long table -------------------------------------------------------------------------------
+
+
+def test_a_click_sorts_upwards_then_downwards_then_not_at_all(browser: Any) -> None:
+    place = 3  # the selected model's micro F1
+    original = column(browser, place)
+    button = head(browser, place).find_element("css selector", "button")
+    shown = []
+    for _ in range(3):
+        button.click()
+        shown.append((head(browser, place).get_attribute("aria-sort"), column(browser, place)))
+    upwards = sorted(original, key=float)
+    assert shown == [
+        ("ascending", upwards),
+        ("descending", upwards[::-1]),
+        ("none", original),
+    ]
+
+
+def test_a_keyboard_sorts(browser: Any) -> None:
+    button = head(browser, 0).find_element("css selector", "button")
+    for key, direction in ((keys().ENTER, "ascending"), (keys().SPACE, "descending")):
+        button.send_keys(key)
+        assert head(browser, 0).get_attribute("aria-sort") == direction
+        names = column(browser, 0)
+        assert names == sorted(names, reverse=direction == "descending")
+    # one column at a time
+    head(browser, 1).find_element("css selector", "button").send_keys(keys().ENTER)
+    assert head(browser, 0).get_attribute("aria-sort") == "none"
+
+
+def test_negative_numbers_sort_as_numbers_and_what_is_missing_last(browser: Any) -> None:
+    place = 7  # the difference in micro F1, which cells that are not printed do not have
+    button = head(browser, place).find_element("css selector", "button")
+    for downwards in (False, True):
+        button.click()
+        shown = column(browser, place)
+        there = [float(text.replace("−", "-")) for text in shown if text != "–"]
+        assert there == sorted(there, reverse=downwards)
+        assert shown[len(there) :] == ["–"] * (len(shown) - len(there))
+        assert min(there) < 0 < len(shown) - len(there)
+
+
+def test_filters_combine_and_reset(browser: Any) -> None:
+    everything = column(browser, 0)
+    count = browser.find_element("css selector", ".controls output")
+    for name, value in (("dataset", "compas"), ("method", "infofair")):
+        option = f'.controls select[name="{name}"] option[value="{value}"]'
+        browser.find_element("css selector", option).click()
+    assert column(browser, 0) == ["InfoFair"] * 3
+    assert set(column(browser, 1)) == {"COMPAS"}
+    assert count.text == f"3 of {len(everything)} rows"
+    browser.find_element("css selector", ".controls [type=reset]").click()
+    browser.find_element("id", "far").click()
+    differences = [column(browser, place) for place in (7, 11, 16)]
+    for row in zip(*differences, strict=True):
+        assert max(abs(float(text.replace("−", "-"))) for text in row) >= 0.02
+    browser.find_element("css selector", ".controls [type=reset]").click()
+    assert column(browser, 0) == everything
+    assert count.text == f"{len(everything)} of {len(everything)} rows"
+
+
+def test_print_shows_every_row(browser: Any) -> None:
+    look(browser, scheme="dark", media="print")
+    hidden = browser.execute_script(
+        "const w = document.querySelector('.window'); return w.scrollHeight - w.clientHeight"
+    )
+    assert hidden <= 0
+    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == (
+        "rgb(255, 255, 255)"
+    )
+
+
+# -- the figures ----------------------------------------------------------------------------------
+
+
+def test_every_one_of_our_points_says_its_figures_and_leads_to_its_row(browser: Any) -> None:
+    table = summary()
+    ablations = set(labels.VARIANTS) - {"infofair"}
+    shown = table[(table["protocol"] == "mean") & ~table["method"].isin(ablations)]
+    ids = [f"{r.dataset}-{r.setting}-{r.method}" for r in shown.itertuples()]
+    titles = browser.execute_script(
+        """return arguments[0].map((id) => document.getElementById(`tradeoff-point-${id}`)
+           .closest("a").querySelector("title").textContent)""",
+        ids,
+    )
+    for title, row in zip(titles, shown.itertuples(), strict=True):
+        assert f"mean micro F1 {row.micro_f1:.3f}" in title
+    bars = browser.find_elements("css selector", "#ablation a > title")
+    assert len(bars) == 2 * 5 * 3  # InfoFair and one ablation, settings, figures
+    # by keyboard, with the row filtered away
+    browser.find_element("css selector", '.controls option[value="gdp"]').click()
+    readout = browser.find_element("css selector", "#trade-off .readout")
+    hint = readout.text
+    point = f'#trade-off a[href="#row-{ids[0]}"]'
+    browser.execute_script("document.querySelector(arguments[0]).focus()", point)
+    assert readout.text == titles[0]
+    browser.switch_to.active_element.send_keys(keys().ENTER)
+    row = browser.find_element("css selector", "tr:target")
+    assert row.get_attribute("id") == f"row-{ids[0]}"
+    assert row.is_displayed()
+    browser.execute_script("document.activeElement.blur()")
+    assert readout.text == hint
+
+
+def test_a_line_of_the_fronts_leads_to_its_hypervolume_which_is_unfolded(
+    chromium: Any, site: Path
+) -> None:
+    look(chromium)
+    chromium.get((site / paths.BEYOND).as_uri())
+    line = '#fronts a[href="#area-adult-race-gdp"]'
+    chromium.execute_script("document.querySelector(arguments[0]).focus()", line)
+    readout = chromium.find_element("css selector", "#fronts .readout")
+    assert readout.text.startswith("Adult Income, race, GDP: micro F1 / imparity 0.")
+    chromium.switch_to.active_element.send_keys(keys().ENTER)
+    cell = chromium.find_element("css selector", "td:target")
+    assert cell.is_displayed()

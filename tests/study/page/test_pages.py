@@ -1,0 +1,252 @@
+"""Both pages: what they are made from, that they are safe, self-contained and well built."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from jinja2 import Template
+from ruamel.yaml import YAML
+
+from infofair.errors import Problem
+from stages import document, page
+from study import paths
+from tests.study.page.conftest import make
+from tests.study.page.inputs import Page, text_of
+
+HOSTILE = """</script></pre><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;"""
+WRITTEN = [paths.INDEX, paths.BEYOND, paths.DOCUMENT, paths.BEYOND_DOCUMENT]
+OF_INDEX = ("summary", "statistics", "subsets", "selection")
+OF_BEYOND = (
+    "frontier", "frontier_summary", "hypervolume", "best", "goal", "information", "honest_summary",
+)  # fmt: skip
+
+
+@pytest.fixture(params=["index", "beyond"])
+def made(request: pytest.FixtureRequest) -> str:
+    return request.getfixturevalue(request.param)
+
+
+# -- what they are made from ----------------------------------------------------------------------
+
+
+def test_the_same_inputs_give_the_same_bytes_in_any_folder(site: Path, copy: Path) -> None:
+    for path in WRITTEN:
+        (copy / path).unlink()
+    make(copy)
+    for path in WRITTEN:
+        written = (copy / path).read_bytes()
+        assert written == (site / path).read_bytes()
+        assert str(site.parent).encode() not in written
+        assert str(copy.parent).encode() not in written
+
+
+def test_neither_page_needs_what_the_others_pipeline_makes(site: Path, copy: Path) -> None:
+    for path in (*map(paths.table, OF_BEYOND), paths.figure("frontier", "svg"), paths.LOCKS[1]):
+        path.rename(f"{path}.away")
+    page.main("index")
+    document.main("results")
+    for path in copy.rglob("*.away"):
+        path.rename(path.with_suffix(""))
+    for path in (
+        *map(paths.table, OF_INDEX), paths.validation_report("adult"), paths.LOCKS[0],
+        paths.curves("adult", "infofair"), paths.figure("tradeoff", "svg"),
+        paths.figure("ablation", "svg"),
+    ):  # fmt: skip
+        path.unlink()
+    page.main("beyond")
+    document.main("results-beyond")
+    for written in WRITTEN:
+        assert written.read_bytes() == (site / written).read_bytes()
+
+
+MADE_BY = {
+    "index": {
+        **{f"results/{name}.csv": "summarize" for name in OF_INDEX},
+        "results/figures/tradeoff.svg": "figure@tradeoff",
+        "results/figures/ablation.svg": "figure@ablation",
+        "results/validation/compas.json": "validate@compas",
+        "results/curves/adult/infofair.csv": "train@adult-infofair",
+        "data/raw/adult/SOURCE.json": "download@adult",
+        "dvc.lock": "summarize",
+    },
+    "beyond": {
+        **{f"results/{name}.csv": "beyond/dvc.yaml:frontier" for name in OF_BEYOND[:5]},
+        "results/information.csv": "beyond/dvc.yaml:information",
+        "results/honest_summary.csv": "beyond/dvc.yaml:honest_table",
+        "results/figures/frontier.svg": "beyond/dvc.yaml:figure",
+        "beyond/dvc.lock": "beyond/dvc.yaml:frontier",
+    },
+}
+
+
+@pytest.mark.parametrize("name", MADE_BY)
+def test_a_missing_input_names_the_stage_that_makes_it(copy: Path, name: str) -> None:
+    written = page.WRITTEN[name]
+    written.unlink()
+    for missing, stage in MADE_BY[name].items():
+        path = Path(missing)
+        path.rename("away")
+        with pytest.raises(Problem, match=rf"^{missing} does not exist.* dvc repro {stage}$"):
+            page.main(name)
+        assert not written.exists()
+        Path("away").rename(path)
+
+
+def test_a_damaged_figure_is_named(copy: Path) -> None:
+    path = paths.figure("tradeoff", "svg")
+    path.write_text(path.read_text()[:500])
+    with pytest.raises(Problem, match=r"tradeoff\.svg is damaged"):
+        page.main("index")
+
+
+def test_the_door_says_which_pages_and_documents_there_are() -> None:
+    with pytest.raises(Problem, match="--page lost: there are index, beyond"):
+        page.main("lost")
+    with pytest.raises(Problem, match="--document lost: there are results, results-beyond"):
+        document.main("lost")
+
+
+def test_an_installed_version_that_is_not_the_pinned_one_is_shown(copy: Path) -> None:
+    paths.PROJECT.write_text(
+        '[project]\nname = "infofair"\nrequires-python = ">=3.11"\n'
+        'dependencies = ["nothing==1.0", "numpy==0.1"]\n'
+        "[project.optional-dependencies]\n"
+        'study = ["infofair[data]"]\ndata = ["pandas[extra]>=1.0"]\ndev = ["pytest"]\n'
+    )
+    page.main("index")
+    text = text_of(paths.INDEX.read_text())
+    shown = f"nothing 1.0 (installed: none), numpy 0.1 (installed: {np.__version__}), "
+    assert f"{shown}pandas {pd.__version__}." in text
+
+
+def test_hashes_are_those_of_the_pipelines_lock_but_not_of_an_earlier_larger_run(
+    index: str, beyond: str
+) -> None:
+    assert re.findall("md5 of ([^<]*)", index) == ["data/raw/compas", "results/summary.csv"]
+    assert re.findall("md5 of ([^<]*)", beyond) == ["results/fronts/adult/gdp", "results/best.csv"]
+
+
+# -- provenance -----------------------------------------------------------------------------------
+
+
+def test_the_results_carry_their_provenance(site: Path) -> None:
+    found = json.loads((site / paths.PROVENANCE).read_text())
+    assert found["parameters"] == YAML(typ="safe").load(site / paths.PARAMS)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", found["packages"]["torch"])
+    assert set(found["data"]) == set(found["parameters"]["datasets"])
+    assert all(
+        re.fullmatch("[0-9a-f]{64}", file["sha256"])
+        for source in found["data"].values()
+        for file in source["files"].values()
+    )
+    assert found["revision"] is found["dirty"] is None  # no repository here
+
+
+def test_the_provenance_names_the_commit_and_whether_what_makes_results_had_changed(
+    copy: Path,
+) -> None:
+    def git(*command: str) -> str:
+        author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+        return subprocess.check_output(["git", *author, *command], text=True).strip()
+
+    def revision() -> dict[str, Any]:
+        page.main("index")
+        found = json.loads(paths.PROVENANCE.read_text())
+        return {key: found[key] for key in ("revision", "dirty")}
+
+    git("init", "--quiet")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "all")
+    clean = {"revision": git("rev-parse", "HEAD"), "dirty": False}
+    Path("results/runs.csv").write_text("changed")  # a result makes no result
+    assert revision() == clean
+    with paths.PARAMS.open("a") as file:
+        file.write("# changed\n")
+    assert revision() == clean | {"dirty": True}
+
+
+# -- what they are made of ------------------------------------------------------------------------
+
+
+def rewritten(path: Path, before: str, after: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after), encoding="utf-8")
+
+
+def test_strings_from_data_cannot_become_markup(copy: Path) -> None:
+    for name in (*OF_INDEX, *OF_BEYOND):
+        path = paths.table(name)
+        table = pd.read_csv(path).replace("race", HOSTILE)
+        table = table.assign(note=HOSTILE) if name in ("summary", "subsets") else table
+        table.to_csv(path, index=False)
+    quoted = json.dumps(HOSTILE)[1:-1]
+    rewritten(paths.raw("adult") / "SOURCE.json", "train_idx.npy", quoted)
+    rewritten(paths.validation_report("compas"), "arrested within 30 days", quoted)
+    rewritten(paths.LOCKS[0], "md5 of results/summary.csv", quoted)
+    rewritten(paths.LOCKS[1], "md5 of results/best.csv", quoted)
+    paths.PARAMS.write_text(f"# parameters: {HOSTILE}\n{paths.PARAMS.read_text()}")
+    make(copy)
+    escaped = Template("{{ text | e }}").render(text=HOSTILE)
+    for path, shown in {
+        paths.INDEX: ("COMPAS, ", "<li>", "# parameters: ", '<td class="text hash">'),
+        paths.BEYOND: ('<td class="text">', "# parameters: ", '<td class="text hash">'),
+    }.items():
+        text = path.read_text(encoding="utf-8")
+        found = Page(text)
+        assert len(found.all("script")) == 1
+        assert not found.all("img")
+        assert not [e for e in found.elements if any(name.startswith("on") for name in e[1])]
+        for before in shown:
+            assert before + escaped in text
+    for path in (paths.DOCUMENT, paths.BEYOND_DOCUMENT):
+        text = path.read_text(encoding="utf-8")
+        assert r"\</script\>" in text
+        assert not re.search(r"(?<!\\)<(?!a id=|/a>|!--)", text)
+
+
+def test_nothing_is_loaded_from_elsewhere(made: str) -> None:
+    for tag, attributes, _ in Page(made).elements:
+        for name in ("src", "srcset", "href", "data", "action", "poster"):
+            value = attributes.get(name) or ""
+            assert tag == "a" or value.startswith(("#", "data:,")) or not value, (tag, value)
+    assert "@import" not in made
+    assert "url(http" not in made
+    assert "<!DOCTYPE svg" not in made
+
+
+def test_the_pages_lead_to_each_other(index: str, beyond: str) -> None:
+    for here, there, target in ((index, beyond, "beyond.html"), (beyond, index, "index.html")):
+        assert f'<a href="{target}">' in here
+        for place in re.findall(rf'<a href="{target}#([^"]+)">', here):
+            assert f'id="{place}"' in there
+
+
+def ids_of(elements: list[Any]) -> Iterator[str]:
+    return (attributes["id"] for _, attributes, _ in elements if "id" in attributes)
+
+
+def test_the_pages_are_well_built(made: str) -> None:
+    assert made.startswith('<!DOCTYPE html>\n<html lang="en">')
+    found = Page(made)
+    levels = [int(tag[1]) for tag, _, _ in found.all("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert len(found.all("table")) == len(found.all("caption")) >= 8
+    ids = list(ids_of(found.elements))
+    assert len(ids) == len(set(ids))
+    # every reference within the page leads somewhere, in the figures too
+    inside = re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")]+)', made)
+    assert set(inside) <= set(ids)
+    titles = re.findall(r"<title>(.*?)</title>", made)
+    assert titles[0] in ("InfoFair, reproduced", "InfoFair, beyond the paper")
+    shown = re.sub(r"<(script|style)>.*?</\1>", "", made, flags=re.DOTALL)
+    assert not re.search(r"\bnan\b|\bNone\b|Undefined", shown)

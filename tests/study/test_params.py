@@ -1,0 +1,319 @@
+"""params.yaml: whatever it holds, it passes or one line says what is wrong."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from infofair.errors import Problem
+from study import params
+from tests.conftest import ROOT
+
+COMMITTED = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+REMOVED = object()
+# of vanilla alone
+NO_FRONTS = {
+    "beyond": {"trained": [], "solved": []},
+    "frontier.strengths": {"vanilla": [0.0]},
+    "frontier.exceptions": {},
+    "honest.strengths": {"vanilla": 0.0},
+}
+
+
+def changed(changes: dict[str, Any]) -> dict[str, Any]:
+    """The committed parameters with other values at some dotted keys."""
+    content = copy.deepcopy(COMMITTED)
+    for dotted, value in changes.items():
+        *sections, key = dotted.split(".")
+        section = content
+        for name in sections:
+            section = section[name]
+        if value is REMOVED:
+            del section[key]
+        else:
+            section[key] = value
+    return content
+
+
+def message(content: object) -> str:
+    with pytest.raises(Problem) as caught:
+        params.check(content)
+    return str(caught.value)
+
+
+def only(*methods: str, place: str = "trained") -> dict[str, Any]:
+    """Changes that leave these methods, all in one of the lists."""
+    empty: dict[str, list[str]] = {name: [] for name in COMMITTED["methods"]}
+    return {"methods": empty | {place: list(methods)}}
+
+
+def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
+    assert params.check(COMMITTED).alpha == COMMITTED["alpha"]
+    assert next(iter(COMMITTED)) == "alpha"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named", "allowed"),
+    [
+        # Unknown keys: the message lists the known ones.
+        ("foo", 1, "foo = 1", "unknown key; allowed: alpha, datasets, methods, beyond"),
+        ("training.foo", 1, "training.foo = 1", "allowed: epochs, patience, batch_size"),
+        ("infofair.foo", 1, "infofair.foo = 1", "unknown key; allowed: "),
+        ("compas.foo", 1, "compas.foo = 1", "allowed: hidden, drop_leaking_columns"),
+        ("methods.foo", [], "methods.foo = []", "allowed: trained, ablations, solved"),
+        # Types: nothing is converted.
+        ("alpha", "0.1", "alpha = '0.1'", "valid number"),
+        ("alpha", True, "alpha = True", "valid number"),
+        ("alpha", None, "alpha = None", "valid number"),
+        ("training.epochs", 1.5, "training.epochs = 1.5", "valid integer"),
+        ("training.epochs", True, "training.epochs = True", "valid integer"),
+        ("seeds", 3, "seeds = 3", "valid list"),
+        ("datasets", "adult", "datasets = 'adult'", "valid list"),
+        ("sensitive_as_input", 1, "sensitive_as_input = 1", "valid boolean"),
+        ("sensitive_as_input", "yes", "sensitive_as_input = 'yes'", "valid boolean"),
+        ("training", None, "training = None", "valid dictionary"),
+        ("infofair", [1], "infofair = [1]", "valid dictionary"),
+        # Ranges.
+        ("alpha", -0.1, "alpha = -0.1", "greater than or equal to 0"),
+        ("alpha", float("nan"), "alpha = nan", "finite"),
+        ("alpha", float("inf"), "alpha = inf", "finite"),
+        ("seeds", [], "seeds = []", "at least 1"),
+        ("seeds", [1, 2, 1], "seeds = [1, 2, 1]", "only once"),
+        ("seeds", [0, -1], "seeds[1] = -1", "greater than or equal to 0"),
+        ("seeds", [0.5], "seeds[0] = 0.5", "valid integer"),
+        ("seeds", [True], "seeds[0] = True", "valid integer"),
+        ("training.epochs", 0, "training.epochs = 0", "greater than or equal to 1"),
+        ("training.patience", 0, "training.patience = 0", "greater than or equal to 1"),
+        ("training.batch_size", 0, "training.batch_size = 0", "greater than or equal to 1"),
+        ("training.weight_decay", -1, "training.weight_decay = -1", "greater than or equal to 0"),
+        ("infofair.learning_rate", 0, "infofair.learning_rate = 0", "greater than 0"),
+        ("vanilla.learning_rate", 0.0, "vanilla.learning_rate = 0.0", "greater than 0"),
+        ("infofair.temperature", 0, "infofair.temperature = 0", "greater than 0"),
+        (
+            "infofair.halve_temperature_every",
+            0,
+            "infofair.halve_temperature_every = 0",
+            "equal to 1",
+        ),
+        ("compas", None, "compas = None", "valid dictionary"),
+        ("compas.hidden", [], "compas.hidden = []", "at least 1"),
+        ("compas.hidden", [32, 0], "compas.hidden[1] = 0", "greater than or equal to 1"),
+        ("random_split.train", 0, "random_split.train = 0", "greater than 0"),
+        ("random_split.validation", 1, "random_split.validation = 1", "less than 1"),
+        ("random_split.train", 0.9, "random_split = {", "train + validation should be less than 1"),
+        ("random_split.seed", -1, "random_split.seed = -1", "greater than or equal to 0"),
+        # Names and words.
+        ("datasets", ["mnist"], "datasets[0] = 'mnist'", "one of ['adult', 'compas', 'dutch']"),
+        ("datasets", ["__init__"], "datasets[0] = '__init__'", "one of ['adult', 'compas'"),
+        ("datasets", ["dutch", "dutch"], "datasets = ['dutch', 'dutch']", "only once"),
+        ("datasets", [], "datasets = []", "at least 1"),
+        ("methods.trained", ["magic"], "methods.trained[0] = 'magic'", "one of ['adversarial', "),
+        ("methods.trained", ["gdp"] * 2, "methods.trained = ['gdp', 'gdp']", "only once"),
+        ("methods.ablations", ["infofair"], "methods: 'infofair'", "only once"),
+        ("beyond.trained", ["infofair"], "methods: 'infofair'", "only once"),
+        ("methods", only("infofair_ts")["methods"], "methods.trained = ['infofair_ts']", "ablati"),
+        ("methods", only("lfr")["methods"], "methods.trained = ['lfr']", "belongs under solved"),
+        ("methods", only("gdp", place="solved")["methods"], "methods.solved = ['gdp']", "trained"),
+        ("methods", only("gdp", place="ablations")["methods"], "methods.ablations", "trained"),
+        (
+            "beyond",
+            {"trained": [], "solved": ["dp_gap"]},
+            "beyond.solved = ['dp_gap']",
+            "belongs under trained",
+        ),
+        ("lfr.parity", [1.0, -1.0], "lfr.parity[1] = -1.0", "greater than or equal to 0"),
+        ("gerryfair.rounds", 0, "gerryfair.rounds = 0", "greater than or equal to 1"),
+        ("di.smallest_group", 0, "di.smallest_group = 0", "greater than or equal to 1"),
+        ("methods", only()["methods"], "methods: all lists are empty", "at least one"),
+        ("split", "paper", "split = 'paper'", "'authors' or 'random'"),
+        ("scale", "rows", "scale = 'rows'", "'all_rows' or 'train_rows'"),
+        ("fallback", "stop", "fallback = 'stop'", "'simulate' or 'none'"),
+        ("fallback", None, "fallback = None", "'simulate' or 'none'"),
+        # The fronts.
+        ("backbone.learning_rate", 0.0, "backbone.learning_rate = 0.0", "greater than 0"),
+        ("frontier.seeds", [], "frontier.seeds = []", "at least 1"),
+        ("frontier.strengths.gdp", [], "frontier.strengths.gdp = []", "at least 1"),
+        ("frontier.strengths.gdp", [1.0, 1.0], "frontier.strengths.gdp = [1.0, 1.0]", "only once"),
+        ("frontier.strengths.gdp", [-1.0], "frontier.strengths.gdp[0] = -1.0", "equal to 0"),
+        ("frontier.strengths.magic", [1.0], "frontier.strengths.magic.[key] = 'magic'", "one of"),
+        ("frontier.strengths.vanilla", REMOVED, "frontier.strengths: vanilla is missing", "again"),
+        ("beyond.solved", [], "frontier.strengths.expgrad", "neither under `methods` nor under"),
+        ("frontier.strengths.vanilla", [0.1], "frontier.strengths.vanilla = [0.1]", "no strength"),
+        ("frontier.strengths.infofair_ts", [0.1], "frontier.strengths.infofair_ts", ""),
+        ("honest.splits", [0, 0], "honest.splits = [0, 0]", "only once"),
+        ("honest.seeds", [-1], "honest.seeds[0] = -1", "equal to 0"),
+        ("honest.smallest_group", 0, "honest.smallest_group = 0", "equal to 1"),
+        ("honest.strengths.gdp", [1.0], "honest.strengths.gdp = [1.0]", "a valid number"),
+        ("honest.strengths.vanilla", REMOVED, "honest.strengths: vanilla is missing", "against"),
+        ("honest.strengths.vanilla", 1.0, "honest.strengths.vanilla = [1.0]", "no strength"),
+        ("frontier.exceptions.magic", {}, "frontier.exceptions.magic.[key] = 'magic'", "one of"),
+        ("frontier.exceptions.infofair_td", {}, "frontier.exceptions.infofair_td", "not among"),
+        (
+            "frontier.exceptions.gdp",
+            {"rate": 1},
+            "frontier.exceptions.gdp.rate = 1",
+            "unknown key; allowed: ",
+        ),
+        (
+            "frontier.exceptions.gdp",
+            {"epochs": 0},
+            "frontier.exceptions.gdp.epochs = 0",
+            "greater than or equal to 1",
+        ),
+        # What is not there.
+        ("alpha", REMOVED, "alpha", "is missing"),
+        ("training.epochs", REMOVED, "training.epochs", "is missing"),
+        ("methods.ablations", REMOVED, "methods.ablations", "is missing"),
+        ("beyond", REMOVED, "beyond", "is missing"),
+    ],
+)
+def test_a_bad_value_gives_one_line_with_the_key_the_value_and_what_is_allowed(
+    key: str, value: object, named: str, allowed: str
+) -> None:
+    text = message(changed({key: value}))
+    assert text.startswith(f"params.yaml: {named}")
+    assert allowed in text
+    assert "\n" not in text
+
+
+def test_keys_that_are_no_text_are_refused() -> None:
+    assert "keys should be strings" in message(changed({}) | {1: 2})
+
+
+def test_every_wrong_key_is_listed_on_a_line_of_its_own() -> None:
+    wrong = {"alpha": -1, "seeds": [], "training.epochs": 0, "scale": REMOVED, "adult.foo": 3}
+    lines = message(changed(wrong)).splitlines()
+    assert len(lines) == len(wrong)
+    assert all(line.startswith("params.yaml: ") for line in lines)
+    assert all(sum(key in line for line in lines) == 1 for key in wrong)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"datasets": ["adult"], "compas": REMOVED, "dutch": REMOVED},
+        only("vanilla") | NO_FRONTS | {"infofair": REMOVED},
+        {"methods.solved": []} | NO_FRONTS | {"lfr": REMOVED, "expgrad": REMOVED},
+    ],
+)
+def test_a_section_of_what_is_not_run_is_optional(changes: dict[str, Any]) -> None:
+    params.check(changed(changes))
+
+
+@pytest.mark.parametrize("removed", ["compas", "compas.hidden"])
+def test_a_dataset_without_knobs_of_its_own_has_the_defaults(removed: str) -> None:
+    knobs = params.check(changed({removed: REMOVED})).knobs("compas")
+    assert (knobs.hidden, knobs.drop_leaking_columns) == ([32], False)
+
+
+@pytest.mark.parametrize("name", ["training", "gdp"])
+def test_a_dataset_may_not_be_called_like_another_key(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"{name}.py").write_text("")
+    monkeypatch.setattr(params.datasets, "__path__", [*params.datasets.__path__, str(tmp_path)])
+    said = f"infofair/datasets/{name}.py: '{name}' is already a key of params.yaml"
+    assert said in message(COMMITTED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"datasets": ["adult"], "compas.foo": 1}, "compas.foo = 1: unknown key; allowed: hidden"),
+        (only("vanilla") | {"infofair.foo": 1}, "infofair.foo = 1: unknown key; allowed: "),
+        (only("vanilla") | {"infofair.temperature": 0}, "infofair.temperature = 0"),
+    ],
+)
+def test_a_section_of_what_is_not_run_is_still_checked(changes: dict[str, Any], named: str) -> None:
+    assert named in message(changed(changes))
+
+
+def test_an_ablation_outside_the_list_of_ablations_is_refused() -> None:
+    changes = {"methods.trained": ["infofair", "infofair_ts"], "methods.ablations": []}
+    assert "infofair_ts" in message(changed(changes))
+
+
+def test_in_the_fronts_networks_are_trained_alike_but_for_the_exceptions() -> None:
+    given = {"frontier.exceptions": {"gdp": {"epochs": 3}, "di": {"learning_rate": 0.5}}}
+    found = params.check(changed(given | {"gdp.learning_rate": 0.7}))
+    backbone = found.backbone
+    knobs, training = found.well_trained("vanilla")
+    assert (knobs.learning_rate, training) == (backbone.learning_rate, backbone)
+    knobs, training = found.well_trained("gdp")
+    assert knobs.learning_rate == backbone.learning_rate
+    assert training == backbone.model_copy(update={"epochs": 3})
+    knobs, training = found.well_trained("di")
+    assert knobs.learning_rate == training.learning_rate == 0.5
+    assert knobs.smallest_group == found.knobs("di").smallest_group
+    assert found.well_trained("fcfc") == (found.knobs("fcfc"), backbone)
+
+
+def test_one_empty_list_of_methods_is_fine() -> None:
+    assert "infofair_ts" not in params.check(changed({"methods.ablations": []})).method_names
+
+
+@pytest.mark.parametrize("content", [None, 3, "alpha", ["alpha"], []])
+def test_a_file_that_holds_no_keys_says_what_was_found(content: object) -> None:
+    assert message(content).startswith(f"params.yaml: found {content!r}; expected keys")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "found None; expected keys"),
+        ("0.1", "found 0.1; expected keys"),
+        ("alpha: [", "not readable as YAML"),
+        ("alpha: 0.1: 0.2", "not readable as YAML"),
+        ("alpha: 0.1\n---\nalpha: 0.2", "not readable as YAML"),
+        ("alpha: 0.1\nseeds: [0]\nalpha: 0.2", 'duplicate key "alpha"'),
+        ("training:\n  epochs: 1\n  epochs: 2", 'duplicate key "epochs"'),
+        ("alpha: \0", "not readable as YAML"),
+        ("alpha: 2020-13-45", "not readable as YAML"),  # looks like a date, is none
+    ],
+)
+def test_a_file_that_is_no_yaml_or_not_ours_says_so_on_one_line(
+    workspace: Path, text: str, said: str
+) -> None:
+    (workspace / "params.yaml").write_text(text)
+    with pytest.raises(Problem) as caught:
+        params.load()
+    assert str(caught.value).startswith("params.yaml: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_text_says_so(workspace: Path) -> None:
+    (workspace / "params.yaml").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(Problem, match="not readable as YAML"):
+        params.load()
+
+
+def test_a_missing_file_says_where_to_run_from(workspace: Path) -> None:
+    (workspace / "params.yaml").unlink()
+    with pytest.raises(Problem, match=r"params\.yaml: not found here; run from the top"):
+        params.load()
+
+
+def keys_of(content: dict[str, Any], prefix: str = "") -> list[str]:
+    nested = [keys_of(v, f"{prefix}{k}.") for k, v in content.items() if isinstance(v, dict)]
+    return [prefix + k for k in content] + [key for keys in nested for key in keys]
+
+
+WORDS = st.sampled_from(["adult", "compas", "infofair", "infofair_ts", "vanilla", "random", "none"])
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | WORDS | st.dates()
+JUNK = st.recursive(
+    LEAVES, lambda inner: st.lists(inner) | st.dictionaries(WORDS | st.text() | LEAVES, inner)
+)
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(st.sampled_from(keys_of(COMMITTED)), JUNK)
+def test_whatever_stands_at_a_key_it_passes_or_is_a_problem(key: str, junk: object) -> None:
+    try:
+        params.check(changed({key: junk}))
+    except Problem as problem:
+        assert str(problem).startswith("params.yaml: ")

@@ -1,0 +1,204 @@
+"""dvc.yaml and beyond/dvc.yaml: what each stage depends on and writes, as DVC understands them."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from study import plans
+from tests.conftest import ROOT, paper_params
+from tests.repository import Pipeline, Stage, covers, write_repository
+
+# What can change a trained model. Training depends on no other code.
+TRAINING = (
+    "infofair/methods", "infofair/training", "infofair/data/prepared.py", "infofair/kernels.py",
+    "infofair/knobs.py", "infofair/storage.py", "stages/train.py", "stages/solve.py",
+)  # fmt: skip
+# What is computed of models, or made of data before them. Training never waits for it.
+ANALYSIS = (
+    "infofair/information.py", "infofair/metrics.py", "infofair/pareto.py",
+    "infofair/uncertainty.py", "infofair/data/tabular.py", "infofair/data/checks.py",
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "study").rglob("*.py"))),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
+    return write_repository(tmp_path_factory.mktemp("repository"))
+
+
+@pytest.fixture(scope="module")
+def stages(repository: Pipeline) -> dict[str, Stage]:
+    return repository.stages
+
+
+# -- two pipelines --------------------------------------------------------------------------------
+
+
+def test_a_bare_repro_runs_the_paper_alone(repository: Pipeline, stages: dict[str, Stage]) -> None:
+    from networkx import descendants
+
+    with repository.dvc() as repo:
+        # what `dvc repro` starts from, and all that these need
+        needed = set(repo.stage.collect("dvc.yaml"))
+        needed |= {other for stage in needed for other in descendants(repo.index.graph, stage)}
+        found = {stage.addressing for stage in needed}
+    assert found == {a for a, s in stages.items() if not s.beyond}
+
+
+def test_what_takes_an_hour_is_beyond(stages: dict[str, Stage]) -> None:
+    trained = Counter((stage.name, stage.beyond) for stage in stages.values() if stage.trains)
+    assert {name for name, beyond in trained if not beyond} == {"train", "ablate", "solve"}
+    assert all(name.startswith(("fronts", "honest")) for name, beyond in trained if beyond)
+
+
+def test_every_stage_has_one_door(stages: dict[str, Stage]) -> None:
+    for stage in stages.values():
+        python, option, module, *_ = stage.cmd.split()
+        assert (python, option) == ("python", "-m")
+        assert stage.depends_on(f"{module.replace('.', '/')}.py"), stage.address
+
+
+def test_every_dataset_and_method_of_params_has_its_stages(stages: dict[str, Stage]) -> None:
+    asked = paper_params()
+    for dataset in asked.datasets:
+        for method in asked.method_names:
+            assert asked.stage(dataset, method) in stages
+        swept = [s for s in stages.values() if s.beyond and s.trains and f"/{dataset}/" in s.cmd]
+        for what in ("fronts", "honest"):
+            plans_of = {s.cmd.split("/")[-1] for s in swept if f"plans/{what}/" in s.cmd}
+            assert plans_of == {f"{method}.json" for method in asked.swept_names}
+
+
+# -- what they depend on --------------------------------------------------------------------------
+
+
+def test_what_a_stage_depends_on_exists_or_is_made(
+    repository: Pipeline, stages: dict[str, Stage]
+) -> None:
+    made = [out for stage in stages.values() for out in stage.outs]
+    for stage in stages.values():
+        for dep in stage.deps:
+            written = any(covers(out, dep) or covers(dep, out) for out in made)
+            assert written or (repository.folder / dep).exists(), f"{stage.address}: {dep}"
+
+
+def test_every_plan_that_a_stage_reads_is_written(stages: dict[str, Stage]) -> None:
+    written = [path.as_posix() for path, _ in plans.everything(paper_params())]
+    asked = {dep for s in stages.values() for dep in s.deps if dep.startswith("data/plans/")}
+    assert {dep for dep in asked if not any(covers(dep, path) for path in written)} == set()
+    # and what is written is read
+    assert {path for path in written if not any(covers(dep, path) for dep in asked)} == set()
+
+
+def test_training_depends_on_its_plan_its_data_its_method_and_what_trains(
+    stages: dict[str, Stage],
+) -> None:
+    for stage in stages.values():
+        if not stage.trains:
+            continue
+        plan = stage.cmd.split()[-1]
+        assert plan in stage.deps
+        others = [dep for dep in stage.deps if not any(covers(path, dep) for path in TRAINING)]
+        data = ("data/processed/", "data/variants/")
+        assert [dep for dep in others if dep != plan and not dep.startswith(data)] == []
+        of_methods = [dep for dep in stage.deps if covers("infofair/methods", dep)]
+        own = "infofair" if stage.name == "ablate" else Path(plan).stem
+        expected = {f"infofair/methods/{name}.py" for name in ("__init__", "base", own)}
+        assert set(of_methods) == expected
+
+
+def test_a_comment_in_an_analysis_trains_nothing(stages: dict[str, Stage]) -> None:
+    trained = [stage for stage in stages.values() if stage.trains]
+    for path in ANALYSIS:
+        assert [stage.address for stage in trained if stage.depends_on(path)] == [], path
+
+
+def test_a_new_method_is_a_dependency_of_its_own_stages_and_of_what_shows_params_yaml(
+    tmp_path: Path,
+) -> None:
+    """Pages and documents run again, as params.yaml has another line; nothing else is trained."""
+    asked = paper_params()
+    lists = asked.methods.model_dump()
+    lists["trained"] = [*lists["trained"], "hsic"]
+    repository = write_repository(tmp_path / "repository", methods=lists)
+    found = [s for s in repository.stages.values() if s.depends_on("infofair/methods/hsic.py")]
+    assert {s.name for s in found if not s.trains} <= {"check", "document", "page"}
+    trained = {s.address.rpartition(":")[2] for s in found if s.trains}
+    kinds = ("train", "fronts", "honest")
+    assert trained == {f"{kind}@{d}-hsic" for kind in kinds for d in asked.datasets}
+
+
+def test_a_dataset_is_a_dependency_of_its_own_stages_and_of_what_asks_all(
+    stages: dict[str, Stage],
+) -> None:
+    found = [s for s in stages.values() if s.depends_on("infofair/datasets/adult.py")]
+    assert not any(s.trains for s in found)
+    single = {s.address for s in found if "@" in s.address}
+    assert single and all(address.endswith("@adult") for address in single)
+
+
+def test_alpha_changes_the_plans_of_the_papers_networks_alone() -> None:
+    asked = paper_params()
+    other = paper_params(alpha=asked.alpha + 1)
+    before, after = dict(plans.everything(asked)), dict(plans.everything(other))
+    changed = {path.as_posix() for path in before if before[path] != after[path]}
+    reading = [m for m in asked.method_names if m.startswith("infofair")]
+    assert {f"data/plans/train/adult/{method}.json" for method in reading} <= changed
+    assert all(path.startswith("data/plans/train/") for path in changed)
+    assert not any(Path(path).stem in ("vanilla", *asked.methods.solved) for path in changed)
+
+
+# -- what they write ------------------------------------------------------------------------------
+
+
+def test_results_never_flow_back_into_data(stages: dict[str, Stage]) -> None:
+    for stage in stages.values():
+        if any(covers("data", out) for out in stage.outs):
+            assert [dep for dep in stage.deps if dep.startswith(("results", "reports"))] == []
+
+
+def test_data_flows_one_way(stages: dict[str, Stage]) -> None:
+    """From plans over data and models to tables, figures and pages, each room once."""
+    rooms = (
+        "data/plans", "data/raw", "data/validated", "data/processed", "data/variants",
+        ("results/predictions", "results/curves", "results/networks", "results/fits",
+         "results/fronts", "results/honest"),
+        "results/evaluation", "results/", "results/figures", ("reports", "docs"),
+    )  # fmt: skip
+
+    def room(path: str) -> int:
+        # results/validation is for people: no stage before the page reads it
+        found = [i for i, of in enumerate(rooms) if path.startswith(of)]
+        return found[-1] if path.startswith("results/figures") else min(found, default=-1)
+
+    for stage in stages.values():
+        first = min(room(out) for out in stage.outs)
+        for dep in stage.deps:
+            if dep.startswith(("data/", "results", "reports")):
+                assert room(dep) <= first or dep.startswith("data/"), f"{stage.address}: {dep}"
+
+
+def test_no_two_stages_write_the_same(stages: dict[str, Stage]) -> None:
+    outs = [out for stage in stages.values() for out in stage.outs]
+    assert [(a, b) for a in outs for b in outs if a is not b and covers(a, b)] == []
+
+
+def test_results_in_git_survive_a_failed_run(stages: dict[str, Stage]) -> None:
+    for stage in stages.values():
+        assert set(stage.kept_in_git) <= set(stage.persistent), stage.address
+
+
+def test_what_is_in_git_is_no_business_of_dvcs_cache_and_the_rest_is_ignored(
+    repository: Pipeline, stages: dict[str, Stage]
+) -> None:
+    kept = {out for stage in stages.values() for out in stage.kept_in_git}
+    cached = {out for stage in stages.values() for out in stage.outs} - kept
+    asked = [f"{out}{end}" for out in sorted(kept | cached) for end in ("", "/")]
+    said = repository.git("check-ignore", "--no-index", *asked).split()
+    assert {path.rstrip("/") for path in said} == cached
+
+
+def test_no_data_is_committed() -> None:
+    listed = Pipeline(ROOT).git("ls-files", "data").split()
+    assert all(path.startswith(("data/reference/", "data/own/README")) for path in listed)

@@ -1,0 +1,133 @@
+"""A method is one file and one line: then it is in the tables, figures, fronts and pages.
+
+Exactly what docs/your-own-method.md walks through, in a copy of the repository with small
+simulated data; nothing else is trained again, and no other file is touched.
+"""
+
+import re
+from dataclasses import dataclass
+
+import pandas as pd
+import pytest
+from ruamel.yaml import YAML
+
+from study import labels
+from tests.documents import blocks
+from tests.repository import Pipeline, write_small
+
+pytestmark = pytest.mark.slow
+
+(HSIC,) = blocks("docs/your-own-method.md", "python")
+FILE = "infofair/methods/hsic.py"
+PIPELINES = ((), ("beyond/dvc.yaml",))
+
+
+@dataclass
+class Added:
+    pipeline: Pipeline
+    touched: list[str]  # by the author of the method, as git sees it
+    lines: str  # how params.yaml changed
+    ran: list[str]  # the stages that then ran
+    changed: list[str]  # by that run, as git sees it
+    again: list[str]  # the stages that ran once more, afterwards
+
+    def table(self, name: str) -> pd.DataFrame:
+        return pd.read_csv(self.pipeline.folder / f"results/{name}.csv")
+
+    def text(self, path: str) -> str:
+        return (self.pipeline.folder / path).read_text(encoding="utf-8")
+
+
+def repro(pipeline: Pipeline) -> list[str]:
+    """Run both pipelines; the stages that DVC ran."""
+    said = "".join(pipeline.run("-m", "dvc", "repro", *target) for target in PIPELINES)
+    return re.findall(r"^Running stage '(.*?)'", said, re.MULTILINE)
+
+
+def status(pipeline: Pipeline) -> list[str]:
+    listed = pipeline.git("status", "--porcelain", "--untracked-files=all", "-z").split("\0")
+    return sorted(line[3:] for line in listed if line)
+
+
+@pytest.fixture(scope="module")
+def added(tmp_path_factory: pytest.TempPathFactory) -> Added:
+    pipeline = write_small(tmp_path_factory.mktemp("method") / "copy")
+    repro(pipeline)
+    pipeline.git("add", "--all")
+    pipeline.git("commit", "--quiet", "--message", "Before")
+    (pipeline.folder / FILE).write_text(HSIC, encoding="utf-8")
+    yaml, params = YAML(typ="safe"), pipeline.folder / "params.yaml"
+    content = yaml.load(params)
+    content["methods"]["trained"].append("hsic")
+    yaml.dump(content, params)
+    touched = status(pipeline)
+    lines = pipeline.git("diff", "--numstat", "params.yaml").split("\t")
+    ran = repro(pipeline)
+    return Added(
+        pipeline, touched, "+{} −{}".format(*lines[:2]), ran, status(pipeline), repro(pipeline)
+    )
+
+
+def test_it_takes_a_file_and_a_line(added: Added) -> None:
+    assert added.touched == [FILE, "params.yaml"]
+    assert added.lines == "+1 −0"
+    made = ("results/", "reports/", "docs/results", "dvc.lock", "beyond/dvc.lock")
+    assert [path for path in added.changed if not path.startswith(made)] == added.touched
+
+
+def test_only_its_own_models_are_trained(added: Added) -> None:
+    names = [address.rpartition(":")[2] for address in added.ran]
+    stages = added.pipeline.stages
+    trained = {
+        name for name, address in zip(names, added.ran, strict=True) if stages[address].trains
+    }
+    assert {"train@compas-hsic", "fronts@compas-hsic"} <= trained
+    assert trained <= {f"{kind}@compas-hsic" for kind in ("train", "fronts", "honest")}
+    data = {"download@compas", "validate@compas", "preprocess@compas", "variants@compas"}
+    assert data.isdisjoint(names)
+
+
+def test_then_nothing_is_left_to_do(added: Added) -> None:
+    assert added.again == []
+
+
+def test_it_is_in_the_tables(added: Added) -> None:
+    for name in ("runs", "summary", "groups"):
+        assert "hsic" in set(added.table(name)["method"])
+    of_it = added.table("summary").query("method == 'hsic'")
+    assert set(of_it["setting"]) == {"gender", "race", "intersection"}
+    assert of_it.loc[of_it["protocol"] == "mean", "imparity"].notna().all()
+    for kind in ("md", "html", "tex"):
+        assert labels.method_name("hsic") in added.text(f"results/figures/results_table.{kind}")
+
+
+def test_its_penalty_is_trained_with(added: Added) -> None:
+    """An objective that is shown but not differentiated gives the same model at any strength."""
+    rows = added.table("frontier").query("method == 'hsic' and split == 'test'")
+    assert set(rows["strength"]) == {1.0, 10.0}
+    of_dataset = rows[(rows["dataset"] == "compas") & (rows["setting"] == "intersection")]
+    assert of_dataset["micro_f1"].nunique() + of_dataset["imparity"].nunique() > 2
+    curves = pd.read_csv(added.pipeline.folder / "results/curves/compas/hsic.csv")
+    assert (curves["total"] > curves["T"]).all()
+
+
+def test_it_is_in_the_fronts(added: Added) -> None:
+    for name in ("frontier", "frontier_summary", "hypervolume", "best"):
+        assert "hsic" in set(added.table(name)["method"])
+
+
+@pytest.mark.parametrize("figure", ["tradeoff", "frontier"])
+def test_it_is_in_the_legends(figure: str, added: Added) -> None:
+    assert labels.method_name("hsic") in added.text(f"results/figures/{figure}.svg")
+
+
+@pytest.mark.parametrize("page", ["index", "beyond"])
+def test_it_is_on_the_pages(page: str, added: Added) -> None:
+    assert labels.method_name("hsic") in added.text(f"reports/{page}.html")
+
+
+def test_it_looks_like_no_other() -> None:
+    looks = labels.looks([*labels.METHODS, "hsic"])
+    own = looks.pop("hsic")
+    assert own.colour not in {look.colour for look in looks.values()}
+    assert own.mark not in {look.mark for look in looks.values()}
