@@ -1,85 +1,111 @@
-# The two commands: `make repro` and `make test`. Each sets up .venv first if it has to.
+# The two commands: `make repro` and `make test`. Each sets up what it needs of .venv first.
 
-PYTHON ?= python3.11
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 ifdef INFOFAIR_MIRROR
-export INFOFAIR_MIRROR := $(abspath $(INFOFAIR_MIRROR))
+ifeq ($(filter /%,$(firstword $(INFOFAIR_MIRROR))),)
+export INFOFAIR_MIRROR := $(CURDIR)/$(INFOFAIR_MIRROR)
+endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro frontier honest report compare figures test fuzz faults lint format mini \
-  verify worker bench clean
+.PHONY: help setup recover repro beyond report compare figures test slow fuzz faults lint format \
+  mini verify worker bench clean
 
 help: ## list every target
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
 
-# Installed once; again only when the pins change.
-$(VENV)/installed: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
-	  echo "error: $(PYTHON) is not Python 3.11; set it with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,oracles,cluster]'
+# -- the environment -------------------------------------------------------------------------------
+
+# The first of these that can make environments is taken; with uv, also one that only uv knows.
+VERSIONS := 3.11 3.12 3.13
+PYTHONS = $(foreach v,$(VERSIONS),"$$(uv python find --system $(v) 2>/dev/null)" python$(v))
+USABLE := import ensurepip, sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(VERSIONS)".split())
+INSTALL := python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+# Installed once; again only when the requirements or the pins change.
+$(VENV)/run: pyproject.toml constraints.txt
+	@usable() { "$$1" -c '$(USABLE)' >/dev/null 2>&1; }; \
+	if [ -z "$(PYTHON)" ] && usable $(VENV)/bin/python; then exit; fi; \
+	for python in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do if usable "$$python"; then \
+	  echo "$$python -m venv $(VENV)"; exec "$$python" -m venv --clear $(VENV); fi; done; \
+	echo "error: $(if $(PYTHON),$(PYTHON) is no,no) Python 3.11, 3.12 or 3.13 that can make" \
+	  "environments. Install one (Debian, Ubuntu: apt install python3.11 python3.11-venv; with uv:" \
+	  "uv python install 3.11; or python.org) or name one: make PYTHON=/path/to/python" >&2; exit 1
+	$(INSTALL) --editable '.[study]'
 	@touch $@
 
-setup: $(VENV)/installed ## create .venv with the pinned dependencies
+$(VENV)/cluster: $(VENV)/run
+	$(INSTALL) --editable '.[study,cluster]'
+	@touch $@
+
+$(VENV)/dev: $(VENV)/run
+	$(INSTALL) --editable '.[study,cluster,oracles,dev]'
+	@touch $@
+
+setup: $(VENV)/run ## create .venv with what the pipelines need (repro does it first; test adds more)
+
+# -- the pipelines ---------------------------------------------------------------------------------
 
 recover: setup ## put right what a killed run or a failing disk left behind (repro does it first)
-	@python -m stages.recover
+	@python -m study.commands.recover
 
-repro: recover ## run the whole pipeline (dvc repro): data, training, metrics
+repro: recover ## the paper (dvc repro): data, training, metrics, table, figures, page
 	dvc repro
 
-frontier: recover ## train every method at many strengths and draw the fronts (dvc repro figure_frontier)
-	dvc repro figure_frontier
+beyond: recover ## what is beyond the paper (dvc repro beyond/dvc.yaml): fronts, honest table; an hour
+	dvc repro beyond/dvc.yaml
 
-honest: recover ## the paper's comparison on honest data: no leak, random splits, no tiny groups
-	dvc repro table_honest
-
-report: recover ## make the report page, and open it or say where it is
-	dvc repro report
+report: recover ## make the paper's page, and open it or say where it is
+	dvc repro page
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then python -m webbrowser "file://$(CURDIR)/reports/index.html"; \
 	  else echo "$(CURDIR)/reports/index.html"; fi
 
 compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last commit
-	@python -m stages.compare
+	@python -m study.commands.compare
 
-figures: recover ## regenerate everything and say what changed against BASE (a commit; default: HEAD)
+figures: recover ## regenerate the paper's results and say what changed against BASE (a commit; default: HEAD)
 	BASE=$(or $(BASE),HEAD) .ci/figures
 
-test: setup ## run the tests
+verify: setup ## run the last commit again from the download on, and compare every committed result
+	python -m study.commands.verify
+
+worker: $(VENV)/cluster ## join the Dask cluster at SCHEDULER=tcp://host:port with a worker per core
+	python -m study.commands.worker --scheduler $(or $(SCHEDULER),$(error set SCHEDULER=tcp://host:port))
+
+# -- tests -----------------------------------------------------------------------------------------
+
+test: $(VENV)/dev ## run the tests
 	pytest
 
-fuzz: setup ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
-	INFOFAIR_FUZZ=2000 pytest tests/test_fuzz.py
+slow: $(VENV)/dev ## run the slow tests: whole pipelines, kill -9, a cluster, the wheel (minutes)
+	pytest -m slow
 
-faults: setup ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
-	INFOFAIR_FAULTS=20 pytest tests/test_faults.py
+fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
+	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py
 
-lint: setup ## ruff (check and format), mypy, the schema of the workflows, and pip check
+faults: $(VENV)/dev ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
+	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py
+
+lint: $(VENV)/dev ## ruff (check and format), mypy, the schema of the workflows, and pip check
 	ruff check .
 	ruff format --check .
 	mypy
 	python -m pip check
 	check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
-format: setup ## let ruff rewrite what it can
+format: $(VENV)/dev ## let ruff rewrite what it can
 	ruff check --fix .
 	ruff format .
 
-mini: setup ## the whole graph in miniature, in a temporary copy of the repository
+mini: setup ## both pipelines in miniature, in a temporary copy of the repository
 	.ci/miniature
 
-verify: setup ## run the last commit again from the download on, and compare every committed result
-	python -m stages.verify
-
-worker: setup ## join the Dask cluster at SCHEDULER=tcp://host:port with a worker per core
-	python -m stages.workers --scheduler $(SCHEDULER)
-
-bench: setup ## speed of the batched pass, its growth, and where the time of a cold run goes (20 minutes)
+bench: $(VENV)/dev ## speed of the batched pass, its growth, and where the time of a cold run goes (20 minutes)
 	python -m bench.training
+	python -m bench.closed_forms
 	python -m bench.growth
 	python -m bench.cold
 
 clean: ## remove the environment and the caches of tools (no data, no results)
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
