@@ -19,11 +19,12 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from bench import FOLDER, record
-from bench.training import KNOBS, SHAPES, WORKERS, stamps, training
-from stages import jobs, methods
-from stages.jobs import Job, Model, Variant
-from stages.processed import Processed
-from tests.simulated import processed
+from bench.training import SHAPES, WORKERS, stamps, training
+from infofair.data.prepared import Prepared
+from infofair.methods.infofair import InfoFair
+from infofair.training import plan
+from infofair.training.plan import Job, Model, Variant
+from tests.simulated import prepared
 
 CASES = {
     "seeds": ("seeds, three models each", [5, 10, 20, 40]),
@@ -46,15 +47,15 @@ def work(job: Job, rows: int, shares: list[list[Model]]) -> tuple[list[float], f
     return epochs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def made_up(rows: int) -> Processed:
-    return processed(rows, FEATURES, RACES)
+def made_up(rows: int) -> Prepared:
+    return prepared(rows, FEATURES, RACES)
 
 
 def measure(seeds: int, rows: int) -> tuple[float, float]:
     """Seconds an epoch of all models, both workers busy, and the larger worker's peak, MiB."""
-    job = Job(methods.load("infofair"), KNOBS, HIDDEN, training(EPOCHS))
+    job = Job(InfoFair(), HIDDEN, training(EPOCHS))
     variants = [Variant(setting, 0.1) for setting in made_up(100).settings]
-    shares = jobs.shares(jobs.models(job, list(range(seeds)), variants), WORKERS)
+    shares = plan.shares(plan.models(job, list(range(seeds)), variants), WORKERS)
     # new processes each time: a process's peak does not come down again
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(WORKERS, mp_context=context) as pool:

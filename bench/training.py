@@ -4,7 +4,7 @@
               and two threads)
     func      torch.func: the same module, stacked with stack_module_state and vmap, 15 models on
               one core
-    batched   stages/trainer.py as `train` runs it: models spread over two workers
+    batched   infofair/training as the stage `train` runs it: models spread over two workers
     floor     the matrix products of the batched pass alone, if both cores did them at the speed
               that each reaches on one large product while the other is busy, too
 
@@ -14,20 +14,20 @@ table and puts the ratios into bench/results.json. Run it on an idle machine.
 
 import statistics
 import time
-from types import SimpleNamespace
 
 import joblib
 import torch
 from torch.func import functional_call, grad, stack_module_state, vmap
 
 from bench import record
-from stages import jobs, methods
-from stages.jobs import Job, Model, Variant
-from stages.params import Training
-from stages.processed import Processed
-from stages.trainer import CHUNK, gumbel, stream, train
+from infofair.data.prepared import Prepared
+from infofair.methods.infofair import InfoFair
+from infofair.training import plan
+from infofair.training.batched import CHUNK, train
+from infofair.training.plan import Job, Model, Training, Variant
+from infofair.training.streams import gumbel, stream
 from tests.plain import CPU, Plain, train_plain
-from tests.simulated import processed
+from tests.simulated import prepared
 
 # rows, features, values of the second attribute, layers, epochs of the batched pass
 SHAPES = {
@@ -41,14 +41,13 @@ WORKERS = 2
 SEEDS = list(range(5))
 B = 128
 LARGE = 1024  # rows and columns of the large product
-KNOBS = SimpleNamespace(learning_rate=1e-4, temperature=1.0, halve_temperature_every=50)
 
 
 def training(epochs: int) -> Training:
     return Training(epochs=epochs, patience=10_000, batch_size=B, weight_decay=0.01)
 
 
-def plain(data: Processed, hidden: list[int]) -> float:
+def plain(data: Prepared, hidden: list[int]) -> float:
     """Seconds an epoch of one model."""
     found = []
     epochs = 1 if len(data.y) > 10_000 else 5
@@ -61,7 +60,7 @@ def plain(data: Processed, hidden: list[int]) -> float:
     return min(found)
 
 
-def func(data: Processed, hidden: list[int], models: int = 15) -> float:
+def func(data: Prepared, hidden: list[int], models: int = 15) -> float:
     """Seconds per model and epoch with torch.func; every model is of the intersection setting."""
     X = torch.from_numpy(data.X[data.split["train"]])
     y = torch.from_numpy(data.y[data.split["train"]].astype("int64"))
@@ -91,19 +90,19 @@ def func(data: Processed, hidden: list[int], models: int = 15) -> float:
     return (time.perf_counter() - start) / models * N / (chunks * CHUNK * B)
 
 
-def stamps(job: Job, data: Processed, share: list[Model]) -> list[float]:
+def stamps(job: Job, data: Prepared, share: list[Model]) -> list[float]:
     """When each epoch of one worker's pass ended."""
     found: list[float] = []
     train(job, data, share, CPU, lambda epoch, running, loss: found.append(time.perf_counter()))
     return found
 
 
-def batched(data: Processed, hidden: list[int], models: int, epochs: int) -> float:
+def batched(data: Prepared, hidden: list[int], models: int, epochs: int) -> float:
     """Seconds per model and epoch, both workers busy; starting processes is not counted."""
-    job = Job(methods.load("infofair"), KNOBS, hidden, training(epochs))
+    job = Job(InfoFair(), hidden, training(epochs))
     strengths = [0.1 * (i + 1) for i in range(models // 15)]
     variants = [Variant(s, a) for s in data.settings for a in strengths]
-    shares = jobs.shares(jobs.models(job, SEEDS, variants), WORKERS)
+    shares = plan.shares(plan.models(job, SEEDS, variants), WORKERS)
     work = [joblib.delayed(stamps)(job, data, share) for share in shares]
     ended = joblib.Parallel(n_jobs=WORKERS)(work)
     return max((times[-1] - times[0]) / (epochs - 1) for times in ended) / models
@@ -120,7 +119,7 @@ def products(seconds: float = 0.5) -> float:
     return count * 2 * LARGE**3 / (time.perf_counter() - start)
 
 
-def floor(data: Processed, hidden: list[int]) -> float:
+def floor(data: Prepared, hidden: list[int]) -> float:
     """Seconds per model and epoch of the products alone, on both cores."""
     first, *deeper = zip([data.X.shape[1], *hidden], hidden, strict=False)
     heads = 2 + len(data.group_names["intersection"]) + 1
@@ -142,7 +141,7 @@ def main() -> None:
     print(" " * 12 + "".join(f"{name:>12}" for name in [*columns, *ratios]))
     for name, models in CASES:
         rows, features, races, hidden, epochs = SHAPES[name]
-        data = processed(rows, features, races)
+        data = prepared(rows, features, races)
         plain(data, hidden)  # warm up
         costs = [
             (
