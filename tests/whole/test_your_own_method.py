@@ -70,7 +70,7 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> Added:
 
 def test_it_takes_a_file_and_a_line(added: Added) -> None:
     assert added.touched == [FILE, "params.yaml"]
-    assert added.lines == "+1 −0"
+    assert added.lines == "+1 −1"  # a name more in a list on one line
     made = ("results/", "reports/", "docs/results", "dvc.lock", "beyond/dvc.lock")
     assert [path for path in added.changed if not path.startswith(made)] == added.touched
 
