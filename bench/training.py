@@ -25,7 +25,7 @@ from infofair.methods.infofair import InfoFair
 from infofair.training import plan
 from infofair.training.batched import CHUNK, train
 from infofair.training.plan import Job, Model, Training, Variant
-from infofair.training.streams import gumbel, stream
+from infofair.training.streams import Own, gumbel, stream
 from tests.plain import CPU, Plain, train_plain
 from tests.simulated import prepared
 
@@ -66,7 +66,7 @@ def func(data: Prepared, hidden: list[int], models: int = 15) -> float:
     y = torch.from_numpy(data.y[data.split["train"]].astype("int64"))
     s = torch.from_numpy(data.groups["intersection"][data.split["train"]].astype("int64"))
     groups, N = len(data.group_names["intersection"]), len(y)
-    modules = [Plain(X.shape[1], hidden, groups, seed % 5) for seed in range(models)]
+    modules = [Plain(X.shape[1], hidden, groups, Own(seed % 5, CPU)) for seed in range(models)]
     parameters, _ = stack_module_state(modules)
 
     def objective(p: dict[str, torch.Tensor], *batch: torch.Tensor) -> torch.Tensor:

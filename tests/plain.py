@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from infofair.data.prepared import Prepared
 from infofair.training.batched import CHUNK
 from infofair.training.plan import Training
-from infofair.training.streams import gumbel, initial, stream
+from infofair.training.streams import KINDS, Streams, gumbel, stream
 
 CPU = torch.device("cpu")
 
@@ -23,7 +23,7 @@ CPU = torch.device("cpu")
 class Plain(nn.Module):
     """Feature extractor, target predictor, sensitive feature predictor, density ratio estimator."""
 
-    def __init__(self, features: int, hidden: list[int], groups: int, seed: int) -> None:
+    def __init__(self, features: int, hidden: list[int], groups: int, streams: Streams) -> None:
         super().__init__()
         widths = [features, *hidden]
         layers = [nn.Linear(a, b) for a, b in zip(widths, hidden, strict=False)]
@@ -36,7 +36,7 @@ class Plain(nn.Module):
         named |= {n: getattr(self, n) for n in ("target", "sensitive", "w1", "w2")}
         sizes = {name: (m.out_features, m.in_features) for name, m in named.items()}
         with torch.no_grad():
-            for name, start in initial(seed, sizes, CPU).items():
+            for name, start in streams.initial(sizes).items():
                 linear = named[name]
                 linear.weight.copy_(start[:, : linear.in_features])
                 if linear.bias is not None:
@@ -79,17 +79,17 @@ def train_plain(
         parts[name] = tuple(torch.from_numpy(column[rows]) for column in columns)
     X, y, s = parts["train"]
     groups, B = len(data.group_names[setting]), training.batch_size
-    model = Plain(X.shape[1], hidden, groups, seed)
+    streams = KINDS[training.streams](seed, CPU)
+    model = Plain(X.shape[1], hidden, groups, streams)
     optimiser = torch.optim.Adam(
         model.parameters(), lr=learning_rate, weight_decay=training.weight_decay, fused=True
     )
-    shuffle = stream(seed, "shuffle", on=CPU)
     noise_of = {part: stream(seed, "noise", part, setting, on=CPU) for part in parts}
     history: list[float] = []
     best, waited = math.inf, 0
     for epoch in range(training.epochs):
         tau = temperature / 2 ** (epoch // halve_every)
-        order = torch.randperm(len(y), generator=shuffle)
+        order = streams.order(len(y))
         whole = len(y) // B * B
         starts = [*range(0, whole, CHUNK * B), whole, len(y)]  # noise is drawn chunk by chunk
         for start, end in pairwise(dict.fromkeys(starts)):

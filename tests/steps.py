@@ -17,7 +17,7 @@ from infofair.data.prepared import PARTS, Prepared
 from infofair.methods.base import CLASSES, GROUPS, Network, Penalty, Stacked, for_each
 from infofair.training.batched import train
 from infofair.training.plan import Job, Trained, Training, Variant
-from infofair.training.streams import gumbel, stream
+from infofair.training.streams import Own, gumbel
 from tests.plain import CPU, Plain, probabilities
 from tests.simulated import prepared
 
@@ -162,15 +162,15 @@ def epochs(
 ) -> Iterator[list[tuple[Tensor, Tensor, Tensor]]]:
     """Each epoch's minibatches, in the trainer's order."""
     columns = rows_of(data, setting, "train")
-    shuffle = stream(seed, "shuffle", on=CPU)
+    streams = Own(seed, CPU)
     for _ in range(how.epochs):
-        order = torch.randperm(len(columns[1]), generator=shuffle)
+        order = streams.order(len(columns[1]))
         yield [tuple(c[rows] for c in columns) for rows in order.split(how.batch_size)]
 
 
 def plain(data: Prepared, seed: int, hidden: tuple[int, ...]) -> Plain:
     """Feature extractor and target predictor; the module's other parts stay unused."""
-    return Plain(data.X.shape[1], list(hidden), 2, seed)
+    return Plain(data.X.shape[1], list(hidden), 2, Own(seed, CPU))
 
 
 def predictor(model: Plain) -> list[torch.nn.Parameter]:

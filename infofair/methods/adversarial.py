@@ -78,7 +78,9 @@ class Adversarial(Network):
     def watched(self, terms: dict[str, Tensor]) -> Tensor:
         return terms["T"]
 
-    def settle(self, mine: Parameters, theirs: Parameters, alpha: Tensor) -> dict[str, Tensor]:
+    def settle(
+        self, mine: Parameters, theirs: Parameters, alpha: Tensor, step: Tensor
+    ) -> dict[str, Tensor]:
         """With a = ∇_W L_A: W gets ∇_W L_P − (⟨∇_W L_P, a⟩ / ⟨a, a⟩ + α) a, U gets ∇_U L_A."""
         W = [name for name in mine if name not in self.free]
         inner = sum((mine[name] * theirs[name]).sum() for name in W)

@@ -279,7 +279,10 @@ class Network(Method):
     # and what both players' gradients come to.
     adversary: ClassVar[Callable[..., Tensor] | None] = None
 
-    def settle(self, mine: Parameters, theirs: Parameters, alpha: Tensor) -> dict[str, Tensor]:
+    def settle(
+        self, mine: Parameters, theirs: Parameters, alpha: Tensor, step: Tensor
+    ) -> dict[str, Tensor]:
+        """step: its number, from 1 on."""
         raise NotImplementedError
 
     # -- for all models of a pass -----------------------------------------------------------------

@@ -6,12 +6,12 @@ torch.func (stack_module_state, functional_call, vmap) around an ordinary module
 both.
 
 A model's numbers depend on its seed, setting and strength alone, never on who shares the pass:
-initialisation, shuffling and noise come from generators of its own (`stream`), and no operation
-here mixes models.
+initialisation, shuffling and noise come from streams of its own (infofair/training/streams.py), and
+no operation here mixes models.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from infofair.methods.base import Stacked
 from infofair.training.layout import aligned
 from infofair.training.networks import Networks, Seat
 from infofair.training.plan import Job, Model, Trained
-from infofair.training.streams import gumbel, stream
+from infofair.training.streams import KINDS, Streams, gumbel, stream
 
 CHUNK = 32  # minibatches that are gathered, and whose noise is drawn, at a time
 ROWS = 4096  # rows predicted at a time: bounds the memory
@@ -48,7 +48,7 @@ def device(name: str | None = None) -> torch.device:
 class Chunk(NamedTuple):
     """Several steps' minibatches of one size, side by side."""
 
-    X: Tensor  # E × (steps·rows) × features: models of one seed see the same
+    X: Tensor  # E × (steps·rows) × features: models of the same streams see the same
     y: Tensor  # R × 1 × (steps·rows)
     s: Tensor  # R × 1 × (steps·rows)
     noise: Tensor | None  # steps × R × groups × rows
@@ -60,12 +60,13 @@ class Chunk(NamedTuple):
         return self.X.shape[1] // self.rows
 
 
-def seated(models: list[Trained]) -> list[int]:
-    """An order of the models: seed by seed, seeds with equally many models next to each other."""
-    of_seed: dict[int, list[int]] = {}
-    for r, model in enumerate(models):
-        of_seed.setdefault(model.seed, []).append(r)
-    return [r for slots in sorted(of_seed.values(), key=len, reverse=True) for r in slots]
+def seated(streams: Sequence[Streams]) -> list[int]:
+    """An order of the models whose streams these are: those that share theirs next to each other,
+    and then streams with equally many models."""
+    of_streams: dict[Streams, list[int]] = {}
+    for r, own in enumerate(streams):
+        of_streams.setdefault(own, []).append(r)
+    return [r for slots in sorted(of_streams.values(), key=len, reverse=True) for r in slots]
 
 
 class Pass:
@@ -73,8 +74,6 @@ class Pass:
 
     def __init__(self, job: Job, data: Prepared, models: list[Trained], on: torch.device) -> None:
         self.job, self.method, self.training, self.on = job, job.method, job.training, on
-        self.models = [models[r] for r in seated(models)]
-
         self.settings = list(dict.fromkeys(model.variant.setting for model in models))
         nothing = np.zeros(len(data.y), np.int16)
         groups = [data.groups[s] if s != ALL else nothing for s in self.settings]
@@ -102,11 +101,10 @@ class Pass:
             self.X[name] = torch.from_numpy(X).to(on)
             self.labels[name] = labels[:, torch.from_numpy(rows.astype(np.int64))].to(on)
 
-        seats = [Seat(m.seed, self.group_counts[m.variant.setting]) for m in self.models]
+        seats = self._sit(models)
         widths = [inputs, *job.hidden]
         self.networks = Networks(job.method, widths, self.classes, self.groups, seats, on)
         self.steps = 0
-        self.shuffle = {m.seed: stream(m.seed, "shuffle", on=on) for m in self.models}
         self.noise_of = {
             (m.seed, m.variant, part): stream(m.seed, "noise", part, m.variant.setting, on=on)
             for m in self.models
@@ -114,15 +112,26 @@ class Pass:
         }
         self._arrange()
 
+    def _sit(self, models: list[Trained]) -> list[Seat]:
+        """Give every model a slot, and its streams."""
+        kind = KINDS[self.training.streams]
+        drawn = [(m.seed, m.variant.setting if kind.of_setting else ALL) for m in models]
+        distinct = {of: kind(of[0], self.on) for of in drawn}
+        slots = seated([distinct[of] for of in drawn])
+        self.models = [models[r] for r in slots]
+        groups = [self.group_counts[model.variant.setting] for model in self.models]
+        return [Seat(distinct[drawn[r]], count) for r, count in zip(slots, groups, strict=True)]
+
     def _arrange(self) -> None:
         """What follows from which model sits in which slot."""
-        self.seeds = list(dict.fromkeys(model.seed for model in self.models))
+        of_slots = [seat.streams for seat in self.networks.seats]
+        self.streams = list(dict.fromkeys(of_slots))
         variants = [model.variant for model in self.models]
         self.alpha = torch.tensor([v.alpha for v in variants], device=self.on)
-        # which of a seed's label rows are a slot's class, and which its group
+        # which of its streams' label rows are a slot's class, and which its group
         self.setting_of = [self.settings.index(v.setting) for v in variants]
         self.shares = self.shares_of[self.setting_of].view(-1, self.groups, self.classes)
-        first = [self.seeds.index(m.seed) * (1 + len(self.settings)) for m in self.models]
+        first = [self.streams.index(own) * (1 + len(self.settings)) for own in of_slots]
         rows = first + [f + 1 + s for f, s in zip(first, self.setting_of, strict=True)]
         self.label_rows = torch.tensor(rows, device=self.on)
 
@@ -131,7 +140,7 @@ class Pass:
         staying = [r for r, model in enumerate(self.models) if model.running]
         if not staying or len(staying) == len(self.models):
             return
-        slots = [staying[i] for i in seated([self.models[r] for r in staying])]
+        slots = [staying[i] for i in seated([self.networks.seats[r].streams for r in staying])]
         self.networks.keep(slots)
         self.models = [self.models[r] for r in slots]
         self._arrange()
@@ -153,18 +162,16 @@ class Pass:
         """An epoch's minibatches, up to CHUNK of one size at a time."""
         labels, B = self.labels["train"], self.training.batch_size
         L, N = labels.shape
-        E, R = len(self.seeds), len(self.models)
-        order = torch.stack(
-            [torch.randperm(N, generator=self.shuffle[s], device=self.on) for s in self.seeds]
-        )
+        E, R = len(self.streams), len(self.models)
+        order = torch.stack([own.order(N) for own in self.streams])
         whole = N // B * B
         starts = [*range(0, whole, CHUNK * B), whole, N]  # the last minibatch may be smaller
         for start, end in pairwise(dict.fromkeys(starts)):
             chunk, size = order[:, start:end], end - start
             rows = min(B, size)
             X = self.X["train"].index_select(0, chunk.flatten()).view(E, size, -1)
-            of_seed = labels.expand(E, L, N).gather(2, chunk[:, None].expand(E, L, size))
-            own = of_seed.view(E * L, size).index_select(0, self.label_rows).long()
+            of_streams = labels.expand(E, L, N).gather(2, chunk[:, None].expand(E, L, size))
+            own = of_streams.view(E * L, size).index_select(0, self.label_rows).long()
             y, s = own.view(2, R, 1, size)
             yield Chunk(X, y, s, self.draw_noise("train", size // rows, rows), rows, epoch)
 
@@ -221,7 +228,7 @@ class Pass:
                 self.networks.backward(X, sheet, by, self.networks.gradients)
                 if opposing is not None:
                     self.networks.backward(X, sheet, opposing, self.networks.opposing)
-                    self.networks.settle(self.alpha)
+                    self.networks.settle(self.alpha, number)
                 free.append({name: out[name].clone() for name in self.method.free})
                 self.networks.adam(
                     own, number, self.method.learning_rate, self.training.weight_decay

@@ -33,9 +33,9 @@ def relu_backward(gradient: Tensor, output: Tensor) -> None:
 
 
 class Block(NamedTuple):
-    """Neighbouring seeds with equally many models: E × K of them, from these places on."""
+    """Neighbouring streams with equally many models: E × K of them, from these places on."""
 
-    seed: int
+    stream: int
     slot: int
     E: int
     K: int
@@ -45,8 +45,8 @@ class Block(NamedTuple):
         own = stacked[self.slot : self.slot + self.E * self.K]
         return own.view(self.E, -1, own.shape[2])
 
-    def of_seeds(self, X: Tensor) -> Tensor:
-        return X[self.seed : self.seed + self.E]
+    def of_streams(self, X: Tensor) -> Tensor:
+        return X[self.stream : self.stream + self.E]
 
 
 class Gradients(dict[str, Tensor]):

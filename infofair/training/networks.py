@@ -1,10 +1,10 @@
 """R networks of one method side by side: their parameters, forward and backward, and Adam.
 
-The parameters are stacked, and a step is one forward and backward for all of them. Networks of one
-seed see the same minibatches, so their first layers are one wide product, and so are those of all
-seeds with equally many networks (a block):
+The parameters are stacked, and a step is one forward and backward for all of them. Networks whose
+random streams are the same see the same minibatches, so their first layers are one wide product,
+and so are those of all streams with equally many networks (a block):
 
-    E seeds × (K·units) × features   @   E seeds × features × B rows
+    E streams × (K·units) × features   @   E streams × features × B rows
 
 Activations keep the rows innermost (networks × units × B): the wide product then reshapes to
 networks for free, and every softmax reduces over an outer dimension, which vectorises. The layers
@@ -23,13 +23,13 @@ from torch import Tensor
 
 from infofair.methods.base import CLASSES, GROUPS, Network, Stacked
 from infofair.training.layout import Block, Gradients, Sheet, aligned, pad, relu_backward
-from infofair.training.streams import initial
+from infofair.training.streams import Sizes, Streams
 
 
 class Seat(NamedTuple):
-    """Whose parameters lie in a slot: the seed they start from, the groups of the setting."""
+    """Whose parameters lie in a slot: the streams they start from, the groups of the setting."""
 
-    seed: int
+    streams: Streams
     groups: int
 
 
@@ -62,7 +62,7 @@ class Networks:
     def _size(self, size: str | int, groups: int) -> int:
         return {CLASSES: self.classes, GROUPS: groups}[size] if isinstance(size, str) else size
 
-    def _sizes(self, groups: int) -> dict[str, tuple[int, int]]:
+    def _sizes(self, groups: int) -> Sizes:
         """name -> (outputs, inputs) of the parameters of a network for so many groups."""
         sizes = {n: (self.widths[i + 1], self.widths[i]) for i, n in enumerate(self.layers)}
         for name, size in self.method.heads.items():
@@ -77,7 +77,7 @@ class Networks:
         return self._size(outputs, groups), self._size(inputs, groups)
 
     def _start(self, seat: Seat) -> dict[str, Tensor]:
-        parameters = initial(seat.seed, self._sizes(seat.groups), self.on)
+        parameters = seat.streams.initial(self._sizes(seat.groups))
         for name in self.method.zeros:
             parameters[name].zero_()
         return parameters
@@ -122,13 +122,13 @@ class Networks:
     def _arrange(self, seats: Sequence[Seat]) -> None:
         """What follows from who sits in which slot."""
         self.seats = list(seats)
-        of_seed = [len(list(run)) for _, run in groupby(seat.seed for seat in seats)]
-        self.distinct = len(of_seed)  # seeds
+        sharing = [len(list(run)) for _, run in groupby(seat.streams for seat in seats)]
+        self.distinct = len(sharing)  # streams
         self.blocks, slot = [], 0
-        for K, run in groupby(range(len(of_seed)), key=lambda e: of_seed[e]):
-            seeds = list(run)
-            self.blocks.append(Block(seeds[0], slot, len(seeds), K))
-            slot += len(seeds) * K
+        for K, run in groupby(range(len(sharing)), key=lambda e: sharing[e]):
+            streams = list(run)
+            self.blocks.append(Block(streams[0], slot, len(streams), K))
+            slot += len(streams) * K
         self.first = [block.wide(self.parameters[self.layers[0]]) for block in self.blocks]
         # weights and bias of the layers after the first
         self.deeper = [
@@ -174,13 +174,13 @@ class Networks:
     def forward(self, X: Tensor, sheet: Sheet, step: int = 0) -> dict[str, Tensor]:
         """The heads' outputs and the free maps, as an objective wants them.
 
-        X: E × rows × features; E may be 1 where all seeds see the same rows.
+        X: E × rows × features; E may be 1 where all streams see the same rows.
         """
         across = X.transpose(1, 2)
         if len(X) < self.distinct:
             across = across.expand(self.distinct, -1, -1)
         for block, weights, wide in zip(self.blocks, self.first, sheet.first, strict=True):
-            torch.bmm(weights, block.of_seeds(across), out=wide)
+            torch.bmm(weights, block.of_streams(across), out=wide)
         z = sheet.layers[0].relu_()
         for (weights, bias), layer in zip(self.deeper, sheet.layers[1:], strict=True):
             z = torch.baddbmm(bias, weights, z, out=layer).relu_()
@@ -209,7 +209,7 @@ class Networks:
             gradient = torch.bmm(weights.transpose(1, 2), gradient, out=sheet.by_layers[i - 1])
         relu_backward(gradient, sheet.layers[0])
         for block, wide, weights in zip(self.blocks, sheet.by_first, into.first, strict=True):
-            torch.bmm(wide, block.of_seeds(X), out=weights)
+            torch.bmm(wide, block.of_streams(X), out=weights)
 
     # -- steps ------------------------------------------------------------------------------------
 
@@ -232,9 +232,10 @@ class Networks:
             number = (step - 1) * times + i + 1
             self.adam(critics, number, self.method.critic_learning_rate, weight_decay=0.0)
 
-    def settle(self, alpha: Tensor) -> None:
+    def settle(self, alpha: Tensor, step: Tensor) -> None:
         """What both players' gradients come to, in the place of the first's."""
-        settled = torch.vmap(self.method.settle)(dict(self.gradients), dict(self.opposing), alpha)
+        each = torch.vmap(self.method.settle, in_dims=(0, 0, 0, None))
+        settled = each(dict(self.gradients), dict(self.opposing), alpha, step)
         for name, gradient in settled.items():
             self.gradients[name].copy_(gradient)
 

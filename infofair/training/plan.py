@@ -1,8 +1,4 @@
-"""What is trained, and how it is dealt out: models of one method on one dataset.
-
-No torch here: the process that deals out the work does without it, and the workers load it at the
-same time.
-"""
+"""What is trained, and how it is dealt out: models of one method on one dataset."""
 
 import math
 from dataclasses import dataclass, field
@@ -25,6 +21,7 @@ class Training:
     patience: int = 5  # epochs without a better validation objective before a model stops
     batch_size: int = 128
     weight_decay: float = 0.01
+    streams: str = "own"  # or "authors": where random numbers come from (streams.py)
 
 
 @dataclass(frozen=True)

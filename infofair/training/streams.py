@@ -1,10 +1,18 @@
-"""Random numbers: a generator of its own for every seed and purpose."""
+"""Random numbers: where a model's initial parameters, the order of its rows and its noise come from.
+
+Of the two kinds of streams, `own` serves our own comparisons and `authors` the paper's table. A
+model's numbers depend on its seed, and with the authors' streams on its setting, never on who
+shares its pass. Noise always has generators of its own: the authors drew it on a GPU.
+"""
 
 import hashlib
 import math
+from typing import ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+Sizes = dict[str, tuple[int, int]]  # name -> (outputs, inputs)
 
 
 def stream(seed: int, *purpose: str, on: torch.device) -> torch.Generator:
@@ -26,14 +34,75 @@ def gumbel(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     return drawn.clamp_(min=torch.finfo(drawn.dtype).tiny).log_().neg_().log_().neg_()
 
 
-def initial(seed: int, sizes: dict[str, tuple[int, int]], on: torch.device) -> dict[str, Tensor]:
-    """One model's parameters from its seed. sizes: name -> (outputs, inputs).
+def has_bias(name: str) -> bool:
+    """Layers of the extractor have their bias as a last column; heads and free maps have none."""
+    return name.startswith("layer")
 
-    Layers of the extractor have their bias as a last column; heads and free maps have none.
+
+class Own:
+    """A generator for each seed and purpose, so that models of one seed start alike and see the
+    same minibatches in every setting."""
+
+    of_setting: ClassVar[bool] = False  # whether settings draw different numbers from one seed
+
+    def __init__(self, seed: int, on: torch.device) -> None:
+        self.seed, self.on = seed, on
+        self.shuffle = stream(seed, "shuffle", on=on)
+
+    def initial(self, sizes: Sizes) -> dict[str, Tensor]:
+        """One model's parameters."""
+        return {
+            name: uniform(
+                (outputs, inputs + has_bias(name)),
+                1 / math.sqrt(inputs),
+                stream(self.seed, name, on=self.on),
+            )
+            for name, (outputs, inputs) in sizes.items()
+        }
+
+    def order(self, rows: int) -> Tensor:
+        """The training rows as the next epoch takes them."""
+        return torch.randperm(rows, generator=self.shuffle, device=self.on)
+
+
+class Authors:
+    """PyTorch's one CPU generator, seeded once, as the released code draws from it.
+
+    First come the layers, in the order in which they are built; how much they draw depends on the
+    groups, so the minibatches differ from setting to setting. Every epoch then draws five numbers:
+    the training loader's base seed and its sampler's, the same two for the evaluation on the
+    training rows, and the validation loader's base seed.
     """
-    parameters = {}
-    for name, (outputs, inputs) in sizes.items():
-        bound = 1 / math.sqrt(inputs)
-        columns = inputs + 1 if name.startswith("layer") else inputs
-        parameters[name] = uniform((outputs, columns), bound, stream(seed, name, on=on))
-    return parameters
+
+    of_setting: ClassVar[bool] = True
+
+    def __init__(self, seed: int, on: torch.device) -> None:
+        self.seed, self.on = seed, on
+        self.generator = torch.Generator()
+
+    def initial(self, sizes: Sizes) -> dict[str, Tensor]:
+        """torch.nn.Linear's own initialisation; what follows is drawn after it."""
+        self.generator.manual_seed(self.seed)
+        parameters = {}
+        for name, (outputs, inputs) in sizes.items():
+            drawn = torch.empty(outputs, inputs)
+            nn.init.kaiming_uniform_(drawn, a=math.sqrt(5), generator=self.generator)
+            if has_bias(name):
+                bound = 1 / math.sqrt(inputs)
+                bias = torch.empty(outputs)
+                nn.init.uniform_(bias, -bound, bound, generator=self.generator)
+                drawn = torch.cat([drawn, bias[:, None]], 1)
+            parameters[name] = drawn.to(self.on)
+        return parameters
+
+    def order(self, rows: int) -> Tensor:
+        _, sampler, *_ = [self._number() for _ in range(5)]
+        shuffle = torch.Generator().manual_seed(sampler)
+        return torch.randperm(rows, generator=shuffle).to(self.on)
+
+    def _number(self) -> int:
+        return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
+
+
+Streams = Own | Authors
+KINDS: dict[str, type[Own] | type[Authors]] = {"own": Own, "authors": Authors}

@@ -20,6 +20,7 @@ from tests.simulated import prepared
 from tests.steps import SETTINGS, outputs, run, training
 
 METHOD = Adversarial(learning_rate=1e-3)
+FIRST = torch.tensor(1.0)  # the number of a step
 
 
 # -- what both gradients come to ----------------------------------------------------------------
@@ -52,7 +53,7 @@ def test_the_predictor_gets_its_gradient_less_the_projection_and_the_adversarys(
     seed: int, strength: float
 ) -> None:
     own, theirs = gradients(seed), gradients(seed + 1)
-    settled = METHOD.settle(own, theirs, torch.tensor(strength, dtype=torch.float64))
+    settled = METHOD.settle(own, theirs, torch.tensor(strength, dtype=torch.float64), FIRST)
     g, a, found = flat(own), flat(theirs), flat(settled)
     unit = a / np.sqrt(a @ a)
     projection = np.outer(unit, unit) @ g
@@ -62,7 +63,7 @@ def test_the_predictor_gets_its_gradient_less_the_projection_and_the_adversarys(
 
 def test_the_adversary_gets_its_own_gradient() -> None:
     own, theirs = gradients(0), gradients(1)
-    settled = METHOD.settle(own, theirs, torch.tensor(1.0))
+    settled = METHOD.settle(own, theirs, torch.tensor(1.0), FIRST)
     for name in ("bias", "slope"):
         assert torch.equal(settled[name], theirs[name])
     assert np.array_equal(flat(own), flat(gradients(0)))  # nothing is changed in place
@@ -72,8 +73,8 @@ def test_the_adversary_gets_its_own_gradient() -> None:
 def test_an_adversary_without_a_gradient_leaves_the_predictors_as_it_is() -> None:
     own, theirs = gradients(0), gradients(1)
     still = {name: torch.zeros_like(g) for name, g in theirs.items()}
-    assert np.array_equal(flat(METHOD.settle(own, still, torch.tensor(1.0))), flat(own))
-    assert not np.array_equal(flat(METHOD.settle(own, theirs, torch.tensor(1.0))), flat(own))
+    assert np.array_equal(flat(METHOD.settle(own, still, torch.tensor(1.0), FIRST)), flat(own))
+    assert not np.array_equal(flat(METHOD.settle(own, theirs, torch.tensor(1.0), FIRST)), flat(own))
 
 
 # -- the adversary ------------------------------------------------------------------------------

@@ -172,7 +172,8 @@ def settled(method: Network, found: dict[str, Parameters], alpha: Tensor) -> dic
     if not method.adversary:
         return found
     mine = {name: found["objective"].get(name, g * 0) for name, g in found["adversary"].items()}
-    both = torch.vmap(method.settle)(mine, dict(found["adversary"]), alpha)
+    each = torch.vmap(method.settle, in_dims=(0, 0, 0, None))
+    both = each(mine, dict(found["adversary"]), alpha, torch.tensor(1.0))
     return found | {"objective": both}
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from infofair.data.prepared import Prepared
 from infofair.methods.base import Stacked
 from infofair.methods.infofair_fitted import PARTS, Fitted
-from infofair.training.streams import initial
+from infofair.training.streams import Own
 from tests import steps
 from tests.simulated import prepared
 from tests.steps import SETTINGS, minibatch, outputs, run, training
@@ -167,7 +167,7 @@ def train_plainly(
     model = steps.plain(data, seed, hidden)
     groups = len(data.group_names[setting])
     sizes = {name: (groups if a == "groups" else a, b) for name, (a, b) in METHOD.free.items()}
-    critics = {n: p.requires_grad_() for n, p in initial(seed, sizes, steps.CPU).items()}
+    critics = {n: p.requires_grad_() for n, p in Own(seed, steps.CPU).initial(sizes).items()}
     with torch.no_grad():
         for name in METHOD.zeros:
             critics[name].zero_()

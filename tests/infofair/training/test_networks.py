@@ -10,7 +10,7 @@ from infofair.training.batched import Pass
 from infofair.training.layout import aligned
 from infofair.training.networks import Networks, Seat
 from infofair.training.plan import Job, Trained, Variant
-from infofair.training.streams import initial
+from infofair.training.streams import Own
 from tests.plain import CPU
 from tests.simulated import prepared
 from tests.steps import SETTINGS, training
@@ -29,9 +29,11 @@ def pass_of(seeds: tuple[int, ...], settings: tuple[str, ...]) -> Pass:
 
 @pytest.mark.parametrize("groups", [3, 6])
 def test_a_network_starts_from_its_seed_whatever_it_is_padded_to(groups: int) -> None:
-    networks = Networks(METHOD, [11, 8], 2, groups, [Seat(5, 3), Seat(0, 2), Seat(0, 3)], CPU)
-    for r, seed in ((0, 5), (2, 0)):
-        expected = initial(seed, SIZES, CPU)
+    five, zero = Own(5, CPU), Own(0, CPU)
+    seats = [Seat(five, 3), Seat(zero, 2), Seat(zero, 3)]
+    networks = Networks(METHOD, [11, 8], 2, groups, seats, CPU)
+    for r, streams in ((0, five), (2, zero)):
+        expected = streams.initial(SIZES)
         found = networks.parameters_of(r)
         assert found.keys() == expected.keys()
         for name, values in expected.items():
@@ -41,7 +43,7 @@ def test_a_network_starts_from_its_seed_whatever_it_is_padded_to(groups: int) ->
 
 def test_it_starts_as_an_ordinary_linear_layer_does() -> None:
     """U(−1/√inputs, 1/√inputs), weights and bias: torch.nn.Linear's default."""
-    drawn = initial(0, {"layer0": (2000, 9)}, CPU)["layer0"]
+    drawn = Own(0, CPU).initial({"layer0": (2000, 9)})["layer0"]
     bound = torch.nn.Linear(9, 2000).weight.detach().abs().max()
     for part in (drawn[:, :-1], drawn[:, -1]):
         assert float(part.abs().max()) == pytest.approx(float(bound), rel=1e-2)
@@ -49,7 +51,9 @@ def test_it_starts_as_an_ordinary_linear_layer_does() -> None:
 
 
 def test_forward_is_that_of_the_network_alone() -> None:
-    networks = Networks(METHOD, [11, 8, 6], 2, 6, [Seat(0, 2), Seat(0, 6), Seat(1, 3)], CPU)
+    zero, one = Own(0, CPU), Own(1, CPU)
+    seats = [Seat(zero, 2), Seat(zero, 6), Seat(one, 3)]
+    networks = Networks(METHOD, [11, 8, 6], 2, 6, seats, CPU)
     inputs = aligned(12, 8)
     X = torch.zeros(2, 20, inputs)
     X[:, :, :11], X[:, :, 11] = torch.rand(2, 20, 11), 1
@@ -68,7 +72,8 @@ def test_forward_is_that_of_the_network_alone() -> None:
 
 @pytest.mark.parametrize("method", [Vanilla(learning_rate=1e-2)])
 def test_steps_are_those_of_torchs_adam(method: Vanilla) -> None:
-    networks = Networks(method, [11, 8], 2, 1, [Seat(0, 1), Seat(1, 1)], CPU)
+    seats = [Seat(Own(seed, CPU), 1) for seed in (0, 1)]
+    networks = Networks(method, [11, 8], 2, 1, seats, CPU)
     expected = {n: torch.nn.Parameter(p.clone()) for n, p in networks.parameters.items()}
     optimiser = torch.optim.Adam(expected.values(), lr=1e-2, weight_decay=0.01)
     generator = torch.Generator().manual_seed(0)
@@ -95,7 +100,7 @@ def test_stopped_models_leave_the_batch() -> None:
     batched.compact()
     # seeds with equally many models are neighbours: their first layers are one product
     assert [(b.E, b.K) for b in batched.networks.blocks] == [(1, 2), (2, 1)]
-    assert batched.seeds == [2, 1, 3]
+    assert [streams.seed for streams in batched.streams] == [2, 1, 3]
     found = [(m.seed, m.variant.setting) for m in batched.models]
     assert found == [*staying[1:3], staying[0], staying[3]]
     for name, parameters in zip(found, batched.networks.parameters["heads"], strict=True):
