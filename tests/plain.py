@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from infofair.data.prepared import Prepared
 from infofair.training.batched import CHUNK
 from infofair.training.plan import Training
-from infofair.training.streams import KINDS, Streams, gumbel, stream
+from infofair.training.streams import KINDS, Streams
 
 CPU = torch.device("cpu")
 
@@ -84,7 +84,7 @@ def train_plain(
     optimiser = torch.optim.Adam(
         model.parameters(), lr=learning_rate, weight_decay=training.weight_decay, fused=True
     )
-    noise_of = {part: stream(seed, "noise", part, setting, on=CPU) for part in parts}
+    noise_of = streams.noise(setting)
     history: list[float] = []
     best, waited = math.inf, 0
     for epoch in range(training.epochs):
@@ -94,7 +94,7 @@ def train_plain(
         starts = [*range(0, whole, CHUNK * B), whole, len(y)]  # noise is drawn chunk by chunk
         for start, end in pairwise(dict.fromkeys(starts)):
             steps = order[start:end].split(B)
-            drawn = gumbel((len(steps), groups, len(steps[0])), noise_of["train"])
+            drawn = noise_of.draw("train", len(steps), groups, len(steps[0]))
             for rows, noise in zip(steps, drawn, strict=True):
                 found = model(X[rows], y[rows], s[rows], noise.T, alpha, tau)
                 optimiser.zero_grad()
@@ -102,7 +102,7 @@ def train_plain(
                 optimiser.step()
         with torch.no_grad():
             Xv, yv, sv = parts["validation"]
-            noise = gumbel((1, groups, len(yv)), noise_of["validation"])[0]
+            noise = noise_of.draw("validation", 1, groups, len(yv))[0]
             found = model(Xv, yv, sv, noise.T, alpha, tau)
             history.append(float(sum(found[t] for t in terms)))
         best, waited = (history[-1], 0) if history[-1] < best else (best, waited + 1)

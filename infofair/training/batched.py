@@ -26,7 +26,7 @@ from infofair.methods.base import Stacked
 from infofair.training.layout import aligned
 from infofair.training.networks import Networks, Seat
 from infofair.training.plan import Job, Model, Trained
-from infofair.training.streams import KINDS, Streams, gumbel, stream
+from infofair.training.streams import KINDS, Streams
 
 CHUNK = 32  # minibatches that are gathered, and whose noise is drawn, at a time
 ROWS = 4096  # rows predicted at a time: bounds the memory
@@ -106,9 +106,8 @@ class Pass:
         self.networks = Networks(job.method, widths, self.classes, self.groups, seats, on)
         self.steps = 0
         self.noise_of = {
-            (m.seed, m.variant, part): stream(m.seed, "noise", part, m.variant.setting, on=on)
-            for m in self.models
-            for part in ("train", "validation")
+            (m.seed, m.variant): seat.streams.noise(m.variant.setting)
+            for m, seat in zip(self.models, seats, strict=True)
         }
         self._arrange()
 
@@ -146,14 +145,14 @@ class Pass:
         self._arrange()
 
     def draw_noise(self, part: str, steps: int, rows: int) -> Tensor | None:
-        """steps × R × groups × rows, each model's from its own generator."""
+        """steps × R × groups × rows, each model's from its own streams."""
         if not self.method.uses_noise:
             return None
         noise = torch.zeros(steps, len(self.models), self.groups, rows, device=self.on)
         for r, model in enumerate(self.models):
             groups = self.group_counts[model.variant.setting]
-            generator = self.noise_of[model.seed, model.variant, part]
-            noise[:, r, :groups] = gumbel((steps, groups, rows), generator)
+            own = self.noise_of[model.seed, model.variant]
+            noise[:, r, :groups] = own.draw(part, steps, groups, rows)
         return noise
 
     # -- training ---------------------------------------------------------------------------------

@@ -1,12 +1,12 @@
-"""Random numbers: where a model's initial parameters, the order of its rows and its noise come from.
+"""Random numbers: where initial parameters, the order of rows and noise come from.
 
 Of the two kinds of streams, `own` serves our own comparisons and `authors` the paper's table. A
-model's numbers depend on its seed, and with the authors' streams on its setting, never on who
-shares its pass. Noise always has generators of its own: the authors drew it on a GPU.
+model's numbers depend on its seed and setting, never on who shares its pass.
 """
 
 import hashlib
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -39,6 +39,20 @@ def has_bias(name: str) -> bool:
     return name.startswith("layer")
 
 
+@dataclass(frozen=True)
+class Noise:
+    """One model's Gumbel noise."""
+
+    of: dict[str, torch.Generator]  # "train", "validation"
+    rows_first: bool  # which of a minibatch's rows and groups is drawn along first
+
+    def draw(self, part: str, steps: int, groups: int, rows: int) -> Tensor:
+        """Of so many steps, steps × groups × rows."""
+        if self.rows_first:
+            return gumbel((steps, rows, groups), self.of[part]).transpose(1, 2)
+        return gumbel((steps, groups, rows), self.of[part])
+
+
 class Own:
     """A generator for each seed and purpose, so that models of one seed start alike and see the
     same minibatches in every setting."""
@@ -64,6 +78,12 @@ class Own:
         """The training rows as the next epoch takes them."""
         return torch.randperm(rows, generator=self.shuffle, device=self.on)
 
+    def noise(self, setting: str) -> Noise:
+        """One model's, from its first step on."""
+        parts = ("train", "validation")
+        of = {part: stream(self.seed, "noise", part, setting, on=self.on) for part in parts}
+        return Noise(of, rows_first=False)
+
 
 class Authors:
     """PyTorch's one CPU generator, seeded once, as the released code draws from it.
@@ -72,6 +92,10 @@ class Authors:
     groups, so the minibatches differ from setting to setting. Every epoch then draws five numbers:
     the training loader's base seed and its sampler's, the same two for the evaluation on the
     training rows, and the validation loader's base seed.
+
+    Noise came from the GPU's generator, which another device does not have: it is drawn as there,
+    rows × groups, from a generator of the device with the same seed, for training and validation in
+    turn. It hardly matters: docs/reproduction.md says what other generators change.
     """
 
     of_setting: ClassVar[bool] = True
@@ -99,6 +123,10 @@ class Authors:
         _, sampler, *_ = [self._number() for _ in range(5)]
         shuffle = torch.Generator().manual_seed(sampler)
         return torch.randperm(rows, generator=shuffle).to(self.on)
+
+    def noise(self, setting: str) -> Noise:
+        one = torch.Generator(self.on).manual_seed(self.seed)
+        return Noise({"train": one, "validation": one}, rows_first=True)
 
     def _number(self) -> int:
         return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
