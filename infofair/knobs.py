@@ -1,5 +1,6 @@
 """Knobs: the fields of a method that its users may set, with their bounds."""
 
+import math
 from collections.abc import Callable
 from dataclasses import Field, field, fields
 from typing import Any
@@ -28,9 +29,15 @@ def knobs_of(method: Any) -> list[Field[Any]]:
 
 def wrong(own: Field[Any], value: Any) -> str | None:
     """What is wrong with the value of a knob, if anything."""
-    for each in value if isinstance(value, tuple) else (value,):
-        if isinstance(each, bool) or not isinstance(each, int | float) or each != each:
-            return f"{own.name} = {value!r}: expected a number"
+    several = isinstance(own.default, tuple)
+    if several != isinstance(value, tuple) or (several and not value):
+        return f"{own.name} = {value!r}: expected {'numbers' if several else 'a number'}"
+    whole = isinstance(own.default, int)
+    for each in value if several else (value,):
+        if isinstance(each, bool) or not isinstance(each, int if whole else int | float):
+            return f"{own.name} = {value!r}: expected a {'whole ' if whole else ''}number"
+        if not math.isfinite(each):
+            return f"{own.name} = {value!r}: expected a finite number"
         for name, bound in own.metadata["bounds"].items():
             said, holds = BOUNDS[name]
             if not holds(each, bound):

@@ -92,6 +92,7 @@ class Training(Strict):
     patience: int = Field(ge=1)
     batch_size: int = Field(ge=1)
     weight_decay: float = Field(ge=0)
+    streams: Literal["authors", "own"] = "own"
 
 
 class Backbone(Training):
@@ -120,6 +121,12 @@ class Honest(Strict):
     strengths: dict[MethodName, Annotated[float, Field(ge=0)]]
 
 
+class Luck(Strict):
+    methods: MethodNames
+    alpha: float = Field(ge=0)
+    seeds: int = Field(ge=5)  # of which five at a time are a table's
+
+
 class DatasetKnobs(Strict):
     hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [32]
     drop_leaking_columns: bool = False
@@ -140,6 +147,7 @@ class Params(Strict):
     backbone: Backbone
     frontier: Frontier
     honest: Honest
+    luck: Luck
 
     @property
     def method_names(self) -> list[str]:

@@ -21,6 +21,11 @@ from study import paths
 from study.params import Params
 
 Plan = dict[str, Any]
+# what a run of a folder of its own writes
+FILES = {
+    "predictions": "predictions.npz", "fits": "fits.csv", "curves": "curves.csv",
+    "networks": "networks.npz",
+}  # fmt: skip
 
 
 def everything(params: Params) -> Iterator[tuple[Path, Plan]]:
@@ -35,8 +40,11 @@ def everything(params: Params) -> Iterator[tuple[Path, Plan]]:
         yield paths.plan("prepare", dataset), _prepare(dataset, params)
         yield paths.plan("variants", dataset), _variants(dataset, params)
         yield paths.plan("evaluate", dataset), {"methods": params.method_names}
+        yield paths.plan("as_run", dataset), _as_run(dataset, params)
         for method in params.method_names:
             yield paths.plan("train", dataset, method), _paper(dataset, method, params)
+        for method in params.luck.methods:
+            yield paths.plan("luck", dataset, method), _luck(dataset, method, params)
         for method in params.swept_names:
             yield paths.plan("fronts", dataset, method), _fronts(dataset, method, params)
             yield paths.plan("honest", dataset, method), _honest(dataset, method, params)
@@ -105,6 +113,27 @@ def _paper(dataset: str, method: str, params: Params) -> Plan:
     return plan | {"hidden": hidden, "training": training, "runs": [run]}
 
 
+def _as_run(dataset: str, params: Params) -> Plan:
+    """What the authors' evident runs share; the rest of them is study/as_run's."""
+    return {
+        "data": str(paths.processed(dataset)),
+        "seeds": params.seeds,
+        "hidden": params.knobs(dataset).hidden,
+        "training": params.training.model_dump(),
+    }
+
+
+def _luck(dataset: str, method: str, params: Params) -> Plan:
+    """The paper's run with more seeds."""
+    plan = _paper(dataset, method, params)
+    (run,) = plan["runs"]
+    folder = paths.beyond("luck", dataset, method)
+    written = {kind: str(folder / name) for kind, name in FILES.items() if kind in run}
+    strengths = [params.luck.alpha] if methods.load(method).uses_alpha else [0.0]
+    more = {"strengths": strengths, "seeds": list(range(params.luck.seeds))}
+    return plan | {"runs": [run | written | more | {"title": f"{run['title']}, luck"}]}
+
+
 def _well_trained(
     what: str, dataset: str, method: str, params: Params, runs: dict[str, Plan]
 ) -> Plan:
@@ -112,17 +141,12 @@ def _well_trained(
     knobs, training = params.well_trained(method)
     folder = paths.beyond(what, dataset, method)
     solver = issubclass(methods.load(method), Solver)
-    kinds = ("fits.csv",) if solver else ("curves.csv", "networks.npz")
+    kinds = ("predictions", "fits") if solver else ("predictions", "curves", "networks")
     named = []
     for name, run in runs.items():
-        written = {kind.split(".")[0]: str(folder / name / kind) for kind in kinds}
+        written = {kind: str(folder / name / FILES[kind]) for kind in kinds}
         title = f"{method} on {dataset}" + (f", {name}" if name != dataset else "")
-        named.append(
-            {"title": title}
-            | run
-            | {"predictions": str(folder / name / "predictions.npz")}
-            | written
-        )
+        named.append({"title": title} | run | written)
     plan = {"method": method, "knobs": knobs.model_dump(), "may_diverge": True, "runs": named}
     if solver:
         return plan

@@ -19,6 +19,8 @@ def names() -> list[str]:
 
 def load(name: str) -> type[Method]:
     """The class of a method; an ablation's is InfoFair's."""
+    if name not in (known := [*names(), *ABLATIONS]):
+        raise Problem(f"no method {name!r}; there are {', '.join(sorted(known))}")
     module = import_module(f"{__name__}.{'infofair' if name in ABLATIONS else name}")
     found = [
         value

@@ -42,11 +42,12 @@ def usual() -> Plans:
 
 def test_there_is_a_plan_for_every_stage_dataset_and_method(usual: Plans) -> None:
     asked = paper_params()
-    of_dataset = ("download", "prepare", "variants", "evaluate")
+    of_dataset = ("download", "prepare", "variants", "evaluate", "as_run")
     expected = {"summarize/all", "fronts/all", "honest/all"}
     expected |= {f"{what}/{dataset}" for what in of_dataset for dataset in asked.datasets}
     for dataset in asked.datasets:
         expected |= {f"train/{dataset}/{method}" for method in asked.method_names}
+        expected |= {f"luck/{dataset}/{method}" for method in asked.luck.methods}
         swept = asked.swept_names
         expected |= {f"{w}/{dataset}/{m}" for w in ("fronts", "honest") for m in swept}
     assert usual.keys() == expected
@@ -192,13 +193,19 @@ def test_ten_times_the_learning_rate_of_the_backbone_trains_the_fronts_again(
         ({"fallback": "none"}, {"download/adult", "download/compas", "download/dutch"}),
         (
             {"compas": {"hidden": [5]}},
-            {f"{what}/compas/vanilla" for what in ("train", "fronts", "honest")},
+            {f"{what}/compas/vanilla" for what in ("train", "luck", "fronts", "honest")}
+            | {"as_run/compas"},
         ),
-        (section("training", epochs=7), {"train/adult/vanilla"}),
+        (
+            section("training", epochs=7),
+            {"train/adult/vanilla", "luck/adult/infofair", "as_run/dutch"},
+        ),
+        ({"alpha": 0.7}, {"train/adult/infofair", "train/dutch/gdp"}),
+        (section("luck", seeds=7), {"luck/adult/infofair"}),
         (section("honest", smallest_group=7), {"variants/adult"}),
-        ({"seeds": [7]}, {"train/adult/lfr", "train/compas/vanilla"}),
+        ({"seeds": [7]}, {"train/adult/lfr", "train/compas/vanilla", "as_run/adult"}),
     ],
-    ids=["fallback", "hidden", "training", "smallest_group", "seeds"],
+    ids=["fallback", "hidden", "training", "alpha", "luck", "smallest_group", "seeds"],
 )  # fmt: skip
 def test_a_change_reaches_the_stages_that_read_it(
     changes: dict[str, Any], stale: set[str], usual: Plans
