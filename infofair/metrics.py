@@ -21,9 +21,15 @@ def selection_rates(predicted: np.ndarray, group: np.ndarray, groups: int) -> np
 
 
 def sum_of_gaps(rates: np.ndarray) -> np.ndarray:
-    """Σ |r₁ − r₂| over the pairs of different groups that both have members (… × k -> …)."""
-    first, second = np.triu_indices(rates.shape[-1], 1)
-    return np.nansum(np.abs(rates[..., first] - rates[..., second]), axis=-1)
+    """Σ |r₁ − r₂| over the pairs of different groups that both have members (… × k -> …).
+
+    In order of their rates, i of m groups are below the step from the i-th to the next and m − i
+    above it, so that i(m − i) pairs span it.
+    """
+    steps = np.diff(np.sort(rates, axis=-1))  # NaN is last
+    present = np.sum(~np.isnan(rates), axis=-1, keepdims=True)
+    below = np.arange(1, rates.shape[-1])
+    return np.nansum(below * (present - below) * steps, axis=-1)
 
 
 def average_gap(total: np.ndarray | float, present: np.ndarray | int) -> np.ndarray:
@@ -43,6 +49,12 @@ def average_gap_released(
     for one class and 1 − r for the other, 1/2 on average.
     """
     return np.asarray((total + present * (groups - present) / 2) / (groups * (groups + 1) / 2))
+
+
+def released(imparity: float, present: int, groups: int) -> float:
+    """The released imparity of predictions that have this imparity by the text."""
+    total = imparity * present * (present - 1) / 2
+    return float(average_gap_released(total, present, groups))
 
 
 def imparity(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:

@@ -27,6 +27,7 @@ from infofair.metrics import (
     odds_gap,
     opportunity_gap,
     parity_ratio,
+    released,
     selection_rates,
     worst_accuracy,
 )
@@ -180,6 +181,13 @@ def test_opportunity_and_odds_agree_with_fairlearn_where_all_groups_have_both_cl
         assert opportunity_gap(predicted, y, group, GROUPS) == pytest.approx(gap)
         gap = equalized_odds_difference(y, predicted, sensitive_features=group)
         assert odds_gap(predicted, y, group, GROUPS) == pytest.approx(gap)
+
+
+@given(cases())
+def test_the_released_imparity_follows_from_the_texts(case: tuple[np.ndarray, np.ndarray]) -> None:
+    present = len(set(case[1]))
+    found = released(imparity(*case, GROUPS), present, GROUPS)
+    assert found == pytest.approx(imparity_released(*case, GROUPS))
 
 
 @given(cases())
