@@ -7,6 +7,8 @@ says otherwise.
 
 import numpy as np
 
+SMOOTHING = 1.0  # Foulds et al.'s α: one row more of each class in every group
+
 
 def selection_rates(predicted: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
     """Pr(ŷ = 1 | g) for each of `groups` groups; NaN for a group without members."""
@@ -19,9 +21,15 @@ def selection_rates(predicted: np.ndarray, group: np.ndarray, groups: int) -> np
 
 
 def sum_of_gaps(rates: np.ndarray) -> np.ndarray:
-    """Σ |r₁ − r₂| over the pairs of different groups that both have members (… × k -> …)."""
-    first, second = np.triu_indices(rates.shape[-1], 1)
-    return np.nansum(np.abs(rates[..., first] - rates[..., second]), axis=-1)
+    """Σ |r₁ − r₂| over the pairs of different groups that both have members (… × k -> …).
+
+    In order of their rates, i of m groups are below the step from the i-th to the next and m − i
+    above it, so that i(m − i) pairs span it.
+    """
+    steps = np.diff(np.sort(rates, axis=-1))  # NaN is last
+    present = np.sum(~np.isnan(rates), axis=-1, keepdims=True)
+    below = np.arange(1, rates.shape[-1])
+    return np.nansum(below * (present - below) * steps, axis=-1)
 
 
 def average_gap(total: np.ndarray | float, present: np.ndarray | int) -> np.ndarray:
@@ -41,6 +49,12 @@ def average_gap_released(
     for one class and 1 − r for the other, 1/2 on average.
     """
     return np.asarray((total + present * (groups - present) / 2) / (groups * (groups + 1) / 2))
+
+
+def released(imparity: float, present: int, groups: int) -> float:
+    """The released imparity of predictions that have this imparity by the text."""
+    total = imparity * present * (present - 1) / 2
+    return float(average_gap_released(total, present, groups))
 
 
 def imparity(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:
@@ -106,6 +120,36 @@ def odds_gap(predicted: np.ndarray, y: np.ndarray, group: np.ndarray, groups: in
     """
     false_positives = selection_rates(predicted[y == 0], group[y == 0], groups)
     return max(opportunity_gap(predicted, y, group, groups), spread(false_positives))
+
+
+def differential_fairness(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:
+    """ε of smoothed empirical differential fairness (Foulds et al. 2020), in nats.
+
+    max |log Pr(ŷ = c | g₁) − log Pr(ŷ = c | g₂)| over classes c and pairs of groups with members,
+    with Pr(ŷ = c | g) = (N_{c,g} + α) / (N_g + 2α) and α = 1, so that a group of which nobody is
+    selected has a finite ε. 0 if fewer than two groups have members.
+    """
+    members = np.bincount(group, minlength=groups)
+    selected = np.bincount(group, weights=predicted, minlength=groups)[members > 0]
+    members = members[members > 0]
+    logs = np.log([selected + SMOOTHING, members - selected + SMOOTHING])
+    logs -= np.log(members + 2 * SMOOTHING)
+    return float(np.ptp(logs, axis=1).max())
+
+
+def worst_accuracy(predicted: np.ndarray, y: np.ndarray, group: np.ndarray, groups: int) -> float:
+    """min Pr(ŷ = y | g) over the groups that have members."""
+    return float(np.nanmin(selection_rates(predicted == y, group, groups)))
+
+
+def lowest_rate(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:
+    """min Pr(ŷ = 1 | g) over the groups that have members."""
+    return float(np.nanmin(selection_rates(predicted, group, groups)))
+
+
+def highest_rate(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:
+    """max Pr(ŷ = 1 | g) over the groups that have members."""
+    return float(np.nanmax(selection_rates(predicted, group, groups)))
 
 
 def mutual_information(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:

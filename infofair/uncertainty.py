@@ -1,4 +1,9 @@
-"""How far a figure may be chance: bootstrap intervals, and the imparity of a fair predictor."""
+"""How far a figure may be chance: bootstrap intervals, fair predictors, permutation tests.
+
+Imparity is a sum of absolute values, so chance raises it: it is above 0 for an exactly fair
+predictor, and higher still in a resample. Intervals correct for that; the noise floor, the null
+quantile and the permutation test say what chance alone does.
+"""
 
 from collections.abc import Iterator
 
@@ -8,59 +13,87 @@ from scipy.stats import binom
 from infofair.metrics import average_gap, average_gap_released, sum_of_gaps
 
 REPLICATES = 1000  # the 2.5 % beyond each end of an interval are then good to ± 0.5 %
+DRAWS = 10_000  # of a fair predictor: a p of 0.05 is good to ± 0.002, and none is below 0.0001
 SEED = 0  # one stream: all models that are tested on the same rows see the same resamples
 CHUNK = 50  # replicates at a time: 50 × rows counts are in memory, not 1000 × rows
-SLICE = 10  # of these at a time, their pairs of groups: hundreds of groups have 10,000s of pairs
 LEVELS = (2.5, 97.5)  # percentiles: a 95 % interval
+SIGNIFICANT = 0.05
+
+# -- bootstrap intervals --------------------------------------------------------------------------
 
 
-def resamples(rows: int) -> Iterator[np.ndarray]:
-    """How often each row is drawn in each replicate: chunks of replicates × rows, float32.
+def resamples(group: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """How often each of a group's rows is drawn in each replicate, and half a row of each class.
 
-    Products with 0/1 columns count exactly: float32 holds every integer up to 16 million.
+    Chunks of (replicates × size, replicates × 2), float32. `size` draws from size + 1: the rows,
+    half a row that every model refuses and half a row that every model selects. Products with 0/1
+    columns count exactly: float32 holds every integer up to 16 million.
     """
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng([SEED, group])
+    halves = 2 * size + 2
     for start in range(0, REPLICATES, CHUNK):
-        size = min(CHUNK, REPLICATES - start)
-        drawn = rng.integers(0, rows, (size, rows)) + rows * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * rows)
-        yield counts.reshape(size, rows).astype(np.float32)
+        chunk = min(CHUNK, REPLICATES - start)
+        drawn = rng.integers(0, halves, (chunk, size)) + halves * np.arange(chunk)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=chunk * halves).reshape(chunk, size + 1, 2)
+        yield counts[:, :-1].sum(axis=2, dtype=np.float32), counts[:, -1].astype(np.float32)
 
 
 def bootstrap(
     predicted: np.ndarray, y: np.ndarray, group: np.ndarray, groups: int
 ) -> dict[str, np.ndarray]:
-    """Micro F1 and both imparities of each model in each resample: metric -> replicates × models.
+    """The error of micro F1 and of imparity in each resample: metric -> replicates × models.
 
-    `predicted` is 0/1, models × rows. Rows are drawn with replacement, the same for all models,
-    so that figures of different models may be averaged or subtracted replicate by replicate.
-    Micro F1 is the share of correct rows, as each row has one class. A group that a resample
-    misses is treated as the metric treats a group without members.
+    `predicted` is 0/1, models × rows. Rows are drawn with replacement within their group, the same
+    for all models, so that errors of different models may be averaged or subtracted replicate by
+    replicate. A group of n rows, c of them selected, is drawn with rate (c + 1/2) / (n + 1): a
+    group of which nobody is selected might have had somebody. An error is the figure of the
+    resample − the figure of what it is drawn from. Micro F1 is the share of correct rows, as each
+    row has one class; the half rows have no label and take no part in it.
     """
-    correct = (predicted == y).T.astype(np.float32)  # rows × models
-    selected = predicted.T.astype(np.float32)
-    members = [np.flatnonzero(group == g) for g in range(groups)]
-    found: dict[str, list[np.ndarray]] = {"micro_f1": [], "imparity": [], "imparity_released": []}
-    for weights in resamples(len(y)):
-        rates = np.full((len(weights), len(predicted), groups), np.nan)
-        for g, of_group in enumerate(members):
-            drawn = weights[:, of_group]
-            size = drawn.sum(axis=1, keepdims=True)
-            chosen = drawn @ selected[of_group]
-            np.divide(chosen, size, out=rates[:, :, g], where=size > 0, dtype=float)
-        slices = [rates[start : start + SLICE] for start in range(0, len(rates), SLICE)]
-        total = np.concatenate([sum_of_gaps(part) for part in slices])
-        present = np.sum(~np.isnan(rates), axis=-1)
-        found["micro_f1"].append((weights @ correct).astype(float) / len(y))
-        found["imparity"].append(average_gap(total, present))
-        found["imparity_released"].append(average_gap_released(total, present, groups))
-    return {metric: np.concatenate(chunks) for metric, chunks in found.items()}
+    present = [rows for g in range(groups) if len(rows := np.flatnonzero(group == g))]
+    rates = np.empty((REPLICATES, len(predicted), len(present)))
+    drawn_from = np.empty((len(predicted), len(present)))
+    correct, drawn = np.zeros((REPLICATES, len(predicted))), np.zeros((REPLICATES, 1))
+    for g, rows in enumerate(present):
+        selected = predicted[:, rows].T.astype(np.float32)  # rows × models
+        right = (predicted[:, rows] == y[rows]).T.astype(np.float32)
+        drawn_from[:, g] = (predicted[:, rows].sum(axis=1) + 0.5) / (len(rows) + 1)
+        start = 0
+        for weights, halves in resamples(g, len(rows)):
+            part = slice(start, start + len(weights))
+            rates[part, :, g] = (weights @ selected + halves[:, 1:]).astype(float) / len(rows)
+            correct[part] += weights @ right
+            drawn[part] += weights.sum(axis=1, keepdims=True)
+            start += len(weights)
+    return {
+        "micro_f1": correct / np.maximum(drawn, 1) - np.mean(predicted == y, axis=1),
+        "imparity": average_gap(sum_of_gaps(rates), len(present))
+        - average_gap(sum_of_gaps(drawn_from), len(present)),
+    }
 
 
-def interval(replicates: np.ndarray) -> tuple[float, float]:
-    """The 95 % percentile interval of one figure's replicates."""
-    low, high = np.percentile(replicates, LEVELS)
-    return float(low), float(high)
+def interval(observed: float, errors: np.ndarray, *, fair: bool = False) -> tuple[float, float]:
+    """A 95 % interval of a share or an imparity, from its errors e in resamples: a bootstrap
+    percentile interval, corrected for bias,
+
+        [observed + e(2.5 %) − 2b,  observed + e(97.5 %) − b],  b = mean e,
+
+    within 0 and 1. A resample is above what is observed by b, and what is observed is above the
+    truth by about as much: the lower end is corrected for both. At the upper end one correction is
+    enough, as the second may be too much where groups are told apart better than it seems. With
+    `fair`, an exactly fair predictor is not ruled out, and the interval starts at 0.
+
+    In simulations it holds the truth in 92 to 97 % of cases for groups as in Adult, Dutch and
+    COMPAS, and in 89 % for COMPAS' race, where one group has three rows; Efron's BC percentile
+    interval in 50 to 95 %.
+    """
+    low, high = observed + np.percentile(errors, LEVELS)
+    bias = errors.mean()
+    least = 0.0 if fair else low - 2 * bias
+    return float(np.clip(least, 0, 1)), float(np.clip(high - bias, 0, 1))
+
+
+# -- an exactly fair predictor --------------------------------------------------------------------
 
 
 def noise_floor(rate: float, sizes: np.ndarray) -> tuple[float, float]:
@@ -85,3 +118,74 @@ def noise_floor(rate: float, sizes: np.ndarray) -> tuple[float, float]:
     m = len(present)
     total = ((m - 1) * S - S**2 + Q)[:-1] @ np.diff(t)
     return float(average_gap(total, m)), float(average_gap_released(total, m, len(sizes)))
+
+
+def null_quantile(rate: float, sizes: np.ndarray) -> tuple[float, float]:
+    """The 95 % quantiles of both imparities of such a predictor, by simulation.
+
+    The floor is what to expect of it; below this quantile, one model cannot be told from it.
+    """
+    present = sizes[sizes > 0]
+    rng = np.random.default_rng(SEED)
+    totals = sum_of_gaps(rng.binomial(present, rate, (DRAWS, len(present))) / present)
+    total, m = np.quantile(totals, 1 - SIGNIFICANT), len(present)
+    return float(average_gap(total, m)), float(average_gap_released(total, m, len(sizes)))
+
+
+def permutation_test(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:
+    """p of the models' mean imparity if the groups are permuted over the rows: is there any bias?
+
+    `predicted` is 0/1, models × rows. Every permutation leaves each row's predictions together, so
+    the test is exact for one model and for the mean over seeds, however alike the seeds are.
+    p = (1 + the permutations with as much imparity or more) / (1 + all). Rows of which all models
+    say the same are alike, so a permutation is a table of such patterns by groups with given
+    sums: the patterns are dealt to the groups one after another, each hypergeometric. Both
+    imparities have the same p, one being an increasing linear function of the other.
+    """
+    patterns, which, counts = np.unique(
+        predicted.T.astype(np.int8), axis=0, return_inverse=True, return_counts=True
+    )  # patterns × models
+    sizes = np.bincount(group, minlength=groups)
+    table = np.bincount(which.ravel() * groups + group, minlength=len(patterns) * groups)
+    selected = patterns.T @ table.reshape(len(patterns), groups)[:, sizes > 0]
+    sizes = sizes[sizes > 0]
+    observed = sum_of_gaps(selected / sizes).mean()
+
+    rng = np.random.default_rng(SEED)
+    left = np.tile(sizes, (DRAWS, 1))
+    permuted = np.zeros((DRAWS, *selected.shape), np.int64)
+    order = np.argsort(counts, kind="stable")  # small ones are dealt fast, the largest is the rest
+    for pattern in order[:-1]:
+        dealt = deal(rng, int(counts[pattern]), left)
+        left -= dealt
+        permuted[:, patterns[pattern] == 1] += dealt[:, None]
+    permuted[:, patterns[order[-1]] == 1] += left[:, None]
+    found = sum_of_gaps(permuted / sizes).mean(axis=1)
+    return float((1 + np.sum(found >= observed - 1e-12)) / (1 + DRAWS))
+
+
+def deal(rng: np.random.Generator, rows: int, left: np.ndarray) -> np.ndarray:
+    """Rows to places of groups, at random: draws × groups, of as many places `left`."""
+    dealt = np.zeros_like(left)
+    others, remaining = left.sum(axis=1), np.full(len(left), rows)
+    for g in range(left.shape[1]):
+        others = others - left[:, g]
+        dealt[:, g] = rng.hypergeometric(left[:, g], others, remaining)
+        remaining = remaining - dealt[:, g]
+    return dealt
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """p corrected for being one of a family (Holm 1979): no more than 5 % of families have any
+    false one below 0.05.
+
+    The i-th lowest of m becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ i, at most 1. NaN is no
+    member.
+    """
+    p = np.asarray(p, float)
+    corrected = np.full(p.shape, np.nan)
+    members = np.flatnonzero(~np.isnan(p))
+    order = members[np.argsort(p[members], kind="stable")]
+    steps = p[order] * np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return corrected

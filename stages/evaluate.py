@@ -2,12 +2,13 @@
 
 Writes results/evaluation/<dataset>/, on validation and test rows:
 
-    runs.csv        every metric of each setting, method and seed; its noise floor (the imparity to
-                    expect of an exactly fair predictor that selects as many), and bootstrap
-                    intervals
+    runs.csv        every metric of each setting, method and seed; its noise floor and null_95 (the
+                    imparity to expect of an exactly fair predictor that selects as many, and its
+                    95 % quantile), bootstrap intervals, a permutation test of imparity, and its
+                    control: vanilla with one threshold, at the same selection rate
     groups.csv      size, selection rate and accuracy of each group, of each of these models
     subsets.csv     the imparity, on each attribute alone, of models trained on the intersection
-    intervals.csv   bootstrap intervals of the means over seeds
+    intervals.csv   bootstrap intervals of the means over seeds, and their permutation test
 
 and statistics.csv, what the dataset holds.
 """

@@ -4,6 +4,8 @@ Writes to results/ (study/protocol.py says how they follow):
 
     runs.csv         every metric of each dataset, setting, method and seed
     summary.csv      one row per dataset, setting, method and protocol, beside the paper's figures
+                     and vanilla's; whether a column holds evidence of bias, whether a method does
+                     more than a threshold, and whether it levels down
     groups.csv       each group's size, selection rate and accuracy on test rows, means over seeds
     subsets.csv      the subset lemma: do models trained on the intersection help each attribute?
     selection.csv    the Reduction that choosing among vanilla's own seeds yields

@@ -1,8 +1,9 @@
-"""What the predictions on one dataset come to: metrics, groups, intervals.
+"""What the predictions on one dataset come to: metrics, groups, intervals, tests, controls.
 
-Intervals are 95 % percentile intervals over rows: they say how much depends on which rows are
-tested, not on the seed. Resampling adds noise of its own to the rates of small groups, so that
-intervals of imparity lie high there: read them with the floor.
+Intervals are 95 % bootstrap intervals over rows, drawn within groups and corrected for bias: they
+say how much depends on which rows are tested, not on the seed. `p_value` is of the permutation
+test of imparity, of one model or of the mean over seeds; where it is above 0.05 an exactly fair
+predictor cannot be ruled out, and the interval of imparity holds it.
 """
 
 from collections.abc import Iterator
@@ -15,10 +16,17 @@ from infofair import metrics
 from infofair.data.prepared import ALL, INTERSECTION, PARTS, Prepared
 from infofair.data.tabular import source
 from infofair.training.predictions import Predictions
-from infofair.uncertainty import bootstrap, interval, noise_floor
-from study import paths
+from infofair.uncertainty import (
+    SIGNIFICANT,
+    bootstrap,
+    interval,
+    noise_floor,
+    null_quantile,
+    permutation_test,
+)
+from study import control, paths
 from study.files import need
-from study.results import Row
+from study.results import CONTROLS, Row
 
 
 @dataclass(frozen=True, eq=False)  # a model equals itself only, so that it can be a key
@@ -27,6 +35,7 @@ class Model:
     setting: str  # where it is evaluated
     trained: str  # the setting it was trained for, or ALL
     seed: int
+    scores: dict[str, np.ndarray]  # part -> the probability of class 1, rows
     predicted: dict[str, np.ndarray]  # part -> 0/1, rows
 
 
@@ -40,9 +49,9 @@ def models(dataset: str, methods: list[str], settings: list[str]) -> Iterator[Mo
             if own not in stored.settings:
                 continue  # the method does not handle this setting
             for seed in stored.seeds:
-                of_model = stored.model(own, stored.strengths[0], seed)
-                predicted = {part: p > 0.5 for part, p in of_model.items()}
-                yield Model(method, setting, own, seed, predicted)
+                scores = stored.model(own, stored.strengths[0], seed)
+                predicted = {part: p > 0.5 for part, p in scores.items()}
+                yield Model(method, setting, own, seed, scores, predicted)
 
 
 def headline(data: Prepared, part: str, predicted: np.ndarray, setting: str) -> Row:
@@ -65,7 +74,9 @@ def evaluate(data: Prepared, part: str, predicted: np.ndarray, setting: str) -> 
     y = data.y[data.split[part]]
     group, groups = data.members(setting, part)
     found = headline(data, part, predicted, setting)
-    floor, floor_released = noise_floor(found["selection_rate"], data.sizes(setting, part))
+    fair = found["selection_rate"], data.sizes(setting, part)
+    floor, floor_released = noise_floor(*fair)
+    null_95, null_95_released = null_quantile(*fair)
     return found | {
         "largest_gap": metrics.largest_gap(predicted, group, groups),
         "parity_ratio": metrics.parity_ratio(predicted, group, groups),
@@ -74,34 +85,85 @@ def evaluate(data: Prepared, part: str, predicted: np.ndarray, setting: str) -> 
         "mutual_information": metrics.mutual_information(predicted, group, groups),
         "floor": floor,
         "floor_released": floor_released,
+        "null_95": null_95,
+        "null_95_released": null_95_released,
+        "differential_fairness": metrics.differential_fairness(predicted, group, groups),
+        "worst_accuracy": metrics.worst_accuracy(predicted, y, group, groups),
+        "lowest_rate": metrics.lowest_rate(predicted, group, groups),
+        "highest_rate": metrics.highest_rate(predicted, group, groups),
     }
 
 
-def bounds(replicates: dict[str, np.ndarray], chosen: list[int]) -> Row:
-    """The intervals of the mean over the chosen models."""
-    found: Row = {}
-    for metric, values in replicates.items():  # replicates × models
-        low, high = interval(values[:, chosen].mean(axis=1))
-        found |= {f"{metric}_low": low, f"{metric}_high": high}
-    return found
+@dataclass(frozen=True)
+class Tested:
+    """All models of one setting on the same rows."""
+
+    predicted: np.ndarray  # models × rows
+    group: np.ndarray
+    groups: int
+    observed: dict[str, np.ndarray]  # metric -> models
+    errors: dict[str, np.ndarray]  # metric -> replicates × models
+
+    @classmethod
+    def of(cls, data: Prepared, here: list[Model], part: str) -> "Tested":
+        predicted = np.stack([model.predicted[part] for model in here])
+        y = data.y[data.split[part]]
+        group, groups = data.members(here[0].setting, part)
+        observed = {
+            "micro_f1": np.mean(predicted == y, axis=1),
+            "imparity": np.array([metrics.imparity(p, group, groups) for p in predicted]),
+        }
+        errors = bootstrap(predicted, y, group, groups)
+        return cls(predicted, group, groups, observed, errors)
+
+    def mean(self, chosen: list[int]) -> Row:
+        """The p-value and the intervals of the mean over the chosen models."""
+        p_value = permutation_test(self.predicted[chosen], self.group, self.groups)
+        found: Row = {"p_value": p_value}
+        for metric, errors in self.errors.items():
+            observed = float(self.observed[metric][chosen].mean())
+            fair = metric == "imparity" and p_value > SIGNIFICANT
+            low, high = interval(observed, errors[:, chosen].mean(axis=1), fair=fair)
+            found |= {f"{metric}_low": low, f"{metric}_high": high}
+        for end in ("low", "high"):
+            gap = found[f"imparity_{end}"], len(np.unique(self.group)), self.groups
+            found[f"imparity_released_{end}"] = metrics.released(*gap)
+        return found
 
 
 def intervals(data: Prepared, found: list[Model]) -> tuple[dict[tuple[Model, str], Row], list[Row]]:
-    """The bootstrap intervals of each model and part, and rows with those of means over seeds."""
+    """Tests and intervals of each model and part, and rows with those of means over seeds."""
     each: dict[tuple[Model, str], Row] = {}
     means = []
     for setting in data.settings:
         here = [model for model in found if model.setting == setting]
         for part in PARTS if here else ():
-            predicted = np.stack([model.predicted[part] for model in here])
-            y = data.y[data.split[part]]
-            replicates = bootstrap(predicted, y, *data.members(setting, part))
-            each |= {(model, part): bounds(replicates, [i]) for i, model in enumerate(here)}
+            tested = Tested.of(data, here, part)
+            each |= {(model, part): tested.mean([i]) for i, model in enumerate(here)}
             for method in dict.fromkeys(model.method for model in here):
                 seeds = [i for i, model in enumerate(here) if model.method == method]
                 cell = {"setting": setting, "method": method, "split": part}
-                means.append(cell | bounds(replicates, seeds))
+                means.append(cell | tested.mean(seeds))
     return each, means
+
+
+def controls(data: Prepared, found: list[Model]) -> dict[tuple[Model, str], Row]:
+    """Vanilla with one threshold at each model's selection rate; empty where it is not run.
+
+    Vanilla of the same seed, or where there is none the mean over all of its seeds.
+    """
+    of_models: dict[tuple[Model, str], Row] = {}
+    for model in found:
+        vanilla = [v for v in found if (v.method, v.setting) == ("vanilla", model.setting)]
+        vanilla = [v for v in vanilla if v.seed == model.seed] or vanilla
+        moved = [control.moved(v.scores, model.predicted["validation"]) for v in vanilla]
+        for part in PARTS if moved else ():
+            rows = [headline(data, part, of[part], model.setting) for of in moved]
+            of_models[model, part] = {
+                name: float(np.mean([row[name.removeprefix("control_")] for row in rows]))
+                for name in CONTROLS
+            }
+    return of_models
 
 
 def by_group(data: Prepared, part: str, model: Model) -> list[Row]:
@@ -155,6 +217,7 @@ def statistics(data: Prepared) -> list[Row]:
 def tables(data: Prepared, found: list[Model]) -> dict[str, list[Row]]:
     """The rows of every table of one dataset."""
     bounds_of, means = intervals(data, found)
+    control_of = controls(data, found)
     runs, groups, subsets = [], [], []
     for model in found:
         for part in PARTS:
@@ -162,7 +225,8 @@ def tables(data: Prepared, found: list[Model]) -> dict[str, list[Row]]:
                 "setting": model.setting, "method": model.method, "seed": model.seed, "split": part
             }  # fmt: skip
             metrics_of = evaluate(data, part, model.predicted[part], model.setting)
-            runs.append(cell | metrics_of | bounds_of[model, part])
+            beside = bounds_of[model, part] | control_of.get((model, part), {})
+            runs.append(cell | metrics_of | beside)
             groups += [cell | row for row in by_group(data, part, model)]
             subsets += [cell | row for row in on_attributes(data, part, model)]
     return {

@@ -9,19 +9,36 @@ Protocols of summary.csv:
 
 Reduction is 1 − imparity / imparity of vanilla, within the same protocol; its std is over seeds
 against vanilla's mean. A difference is our figure − the paper's, which prints imparity_released.
+
+p_value is of the permutation test of imparity: `paper`, of the chosen model (chosen on other rows,
+so that the choice does not spoil it); `mean`, of the mean over seeds, groups permuted over rows
+with all seeds' predictions. p_holm is corrected for all cells of the protocol. A column (dataset
+and setting) has `evidence` of bias if vanilla's p_value of the mean, corrected for all columns, is
+below 0.05: where it is "no", nothing says that there is anything to reduce.
+
+null_95 is of single models: its mean over seeds is no quantile of a mean. Controls are vanilla with
+one threshold at the method's selection rate; `more_than_threshold` says whether the method does
+more (study/control.py). `levelling_down` is "yes" if against vanilla, within the same protocol, the
+highest group's rate fell and the lowest group's did not rise. What compares with vanilla is empty
+where vanilla is not run.
+
 The note says `constant` where the model, or that of every seed, predicts one class for all test
 rows, and how many seeds' do where only some do.
 """
 
 import pandas as pd
 
+from infofair.uncertainty import SIGNIFICANT, holm
+from study.control import verdicts
 from study.results import (
     BOUNDS,
     CELL,
+    CONTROLS,
     IMPARITIES,
     MARKS,
     METRICS,
     OTHERS,
+    PLACE,
     PRINTED,
     REDUCTIONS,
     TABLES,
@@ -68,26 +85,50 @@ def notes(test: pd.DataFrame) -> pd.Series:
     return test.groupby([*CELL, *MARKS], sort=False)["note"].agg(note)
 
 
+def beside_vanilla(table: pd.DataFrame, base: pd.DataFrame, protocol: str) -> pd.DataFrame:
+    """Reductions against vanilla in the same cell of `base`, and whether rates were levelled down.
+
+    A spread has the reductions' spread, and nothing to level.
+    """
+    vanilla = base[base["method"] == "vanilla"].set_index(PLACE)
+    of_vanilla = vanilla.reindex(pd.MultiIndex.from_frame(table[PLACE])).set_axis(table.index)
+    for metric, name in REDUCTIONS.items():
+        ratio = (table[metric] / of_vanilla[metric]).where(of_vanilla[metric] != 0)
+        table[name] = ratio if protocol == "std" else 1 - ratio
+    if protocol == "std":
+        return table.assign(levelling_down="")
+    rates = {f"vanilla_{end}_rate": of_vanilla[f"{end}_rate"] for end in ("lowest", "highest")}
+    fell = (table["highest_rate"] - of_vanilla["highest_rate"]).round(10) < 0
+    rose = (table["lowest_rate"] - of_vanilla["lowest_rate"]).round(10) > 0
+    down = (fell & ~rose).map({True: "yes", False: "no"})
+    known = of_vanilla["highest_rate"].notna()
+    return table.assign(**rates, levelling_down=down.where(known, ""))
+
+
+def evidence(means: pd.DataFrame) -> pd.DataFrame:
+    """Whether each column holds evidence of bias, by the mean of vanilla: PLACE and `evidence`."""
+    vanilla = means[means["method"] == "vanilla"]
+    biased = pd.Series(holm(vanilla["p_value"].to_numpy()) < SIGNIFICANT, vanilla.index)
+    return vanilla[PLACE].assign(evidence=biased.map({True: "yes", False: "no"}))
+
+
 def summarize(runs: pd.DataFrame, intervals: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """One row per cell and protocol, in the order of the runs, beside the paper's figures."""
     test = on_test(runs)
-    grouped = test.groupby([*CELL, *MARKS], sort=False)[[*METRICS, *OTHERS]]
+    figures, tested = [*METRICS, *OTHERS, *CONTROLS], [*BOUNDS, "p_value"]
+    grouped = test.groupby([*CELL, *MARKS], sort=False)[figures]
     mean = grouped.mean().join(notes(test)).reset_index()
     tables = {
-        "paper": selected(runs)[[*CELL, *MARKS, *METRICS, *OTHERS, *BOUNDS, "note"]],
-        "mean": mean.merge(on_test(intervals)[[*CELL, *BOUNDS]], how="left", on=CELL),
+        "paper": selected(runs)[[*CELL, *MARKS, *figures, *tested, "note"]],
+        "mean": mean.merge(on_test(intervals)[[*CELL, *tested]], how="left", on=CELL),
         "std": grouped.std().join(notes(test)).reset_index(),
     }
     rows = []
     for protocol, table in tables.items():
-        # vanilla's own figures in the same cell; a spread is measured against its mean
-        base = tables["mean" if protocol == "std" else protocol]
-        vanilla = base[base["method"] == "vanilla"].set_index(["dataset", "setting"])
-        cell = pd.MultiIndex.from_frame(table[["dataset", "setting"]])
-        for metric, name in REDUCTIONS.items():
-            of_vanilla = vanilla[metric].reindex(cell).to_numpy()
-            ratio = (table[metric] / of_vanilla).where(of_vanilla != 0)
-            table[name] = ratio if protocol == "std" else 1 - ratio
+        base = tables["mean" if protocol == "std" else protocol]  # a spread is against the mean
+        table = beside_vanilla(table, base, protocol)
+        if protocol != "std":
+            table["p_holm"] = holm(table["p_value"].to_numpy())
         rows.append(table.assign(protocol=protocol))
     order = test[CELL].drop_duplicates()
     summary = (
@@ -95,6 +136,9 @@ def summarize(runs: pd.DataFrame, intervals: pd.DataFrame, paper: pd.DataFrame) 
         .merge(order.assign(place=range(len(order))), on=CELL)
         .sort_values("place", kind="stable")
         .merge(paper.set_index(CELL).add_prefix("paper_").reset_index(), how="left", on=CELL)
+        .merge(evidence(tables["mean"]), how="left", on=PLACE)
+        .merge(verdicts(runs), how="left", on=CELL)
+        .fillna({"evidence": "", "more_than_threshold": ""})
     )
     for name, ours in PRINTED.items():
         difference = summary[ours] - summary[f"paper_{name}"]

@@ -18,8 +18,11 @@ IMPARITIES = ["imparity", "imparity_released"]
 METRICS = ["micro_f1", "macro_f1", *IMPARITIES]
 OTHERS = [
     "largest_gap", "parity_ratio", "opportunity_gap", "odds_gap", "mutual_information",
-    "selection_rate", "floor", "floor_released",
+    "selection_rate", "floor", "floor_released", "null_95", "null_95_released",
+    "differential_fairness", "worst_accuracy", "lowest_rate", "highest_rate",
 ]  # fmt: skip
+# of vanilla with one threshold, at the method's selection rate (study/control.py)
+CONTROLS = [f"control_{name}" for name in (*METRICS, "selection_rate")]
 BOUNDS = [f"{metric}_{end}" for metric in ("micro_f1", *IMPARITIES) for end in ("low", "high")]
 REDUCTIONS = {"imparity": "reduction", "imparity_released": "reduction_released"}
 # what the paper prints -> which of our figures it is
@@ -27,18 +30,21 @@ PRINTED = {
     "micro_f1": "micro_f1", "macro_f1": "macro_f1", "imparity": "imparity_released",
     "reduction": "reduction_released",
 }  # fmt: skip
+LEVELLING = ["vanilla_lowest_rate", "vanilla_highest_rate", "levelling_down"]
 BESIDE = [f"{prefix}_{name}" for prefix in ("paper", "difference") for name in PRINTED]
 
 # Of each dataset, in results/evaluation.
 EVALUATION = {
-    "runs": [*CELL, "seed", "split", *METRICS, *OTHERS, *BOUNDS, "note", *MARKS],
+    "runs": [
+        *CELL, "seed", "split", *METRICS, *OTHERS, *BOUNDS, "p_value", *CONTROLS, "note", *MARKS,
+    ],
     "groups": [
         *CELL, "seed", "split", "group", "name", "size", "selection_rate", "accuracy", *MARKS,
     ],
     "subsets": [
         "dataset", "setting", "attribute", "method", "seed", "split", *IMPARITIES, *MARKS,
     ],
-    "intervals": [*CELL, "split", *BOUNDS, *MARKS],
+    "intervals": [*CELL, "split", *BOUNDS, "p_value", *MARKS],
     "statistics": [
         "dataset", "setting", "samples", "features", "attributes", "classes", "positives", "train",
         "validation", "test", "groups", "smallest_train", "smallest_test", "empty_test", *MARKS,
@@ -51,8 +57,8 @@ _COMPARED = ["micro_f1", "imparity"]
 TABLES = {
     "runs": EVALUATION["runs"],
     "summary": [
-        *CELL, "protocol", *METRICS, *REDUCTIONS.values(), *BESIDE, *OTHERS, *BOUNDS, "note",
-        *MARKS,
+        *CELL, "protocol", *METRICS, *REDUCTIONS.values(), *BESIDE, *OTHERS, *BOUNDS, "p_value",
+        "p_holm", "evidence", *CONTROLS, "more_than_threshold", *LEVELLING, "note", *MARKS,
     ],
     "groups": [*CELL, "group", "name", "size", "selection_rate", "accuracy", *MARKS],
     "subsets": [
@@ -109,7 +115,8 @@ MADE_BY = {
     **dict.fromkeys(("honest", "honest_summary"), "beyond/dvc.yaml:honest_table"),
     "information": "beyond/dvc.yaml:information",
 }
-TEXTS = ("note", "why")  # empty where there is nothing to say
+# empty where there is nothing to say
+TEXTS = ("note", "why", "evidence", "more_than_threshold", "levelling_down")
 
 
 def frame(rows: list[Row], name: str, columns: dict[str, list[str]] = TABLES) -> pd.DataFrame:

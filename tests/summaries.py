@@ -35,6 +35,8 @@ def summary(
                     row = {"dataset": dataset, "setting": setting, "method": method}
                     row |= {"protocol": protocol, "note": "", "data": "real"}
                     row |= {"partition": "authors", "floor_released": 0.05, **figures}
+                    row |= {"null_95_released": 0.08, "evidence": "yes", "levelling_down": "no"}
+                    row |= {"more_than_threshold": "no"}
                     for name, value in printed.items():
                         known = method in labels.PAPER
                         name = f"paper_{name.removesuffix('_released')}"

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from fairlearn.metrics import (
@@ -15,14 +17,19 @@ from sklearn.metrics import accuracy_score, mutual_info_score
 
 from infofair.metrics import (
     by_group,
+    differential_fairness,
+    highest_rate,
     imparity,
     imparity_released,
     largest_gap,
+    lowest_rate,
     mutual_information,
     odds_gap,
     opportunity_gap,
     parity_ratio,
+    released,
     selection_rates,
+    worst_accuracy,
 )
 
 GROUPS = 5
@@ -174,6 +181,49 @@ def test_opportunity_and_odds_agree_with_fairlearn_where_all_groups_have_both_cl
         assert opportunity_gap(predicted, y, group, GROUPS) == pytest.approx(gap)
         gap = equalized_odds_difference(y, predicted, sensitive_features=group)
         assert odds_gap(predicted, y, group, GROUPS) == pytest.approx(gap)
+
+
+@given(cases())
+def test_the_released_imparity_follows_from_the_texts(case: tuple[np.ndarray, np.ndarray]) -> None:
+    present = len(set(case[1]))
+    found = released(imparity(*case, GROUPS), present, GROUPS)
+    assert found == pytest.approx(imparity_released(*case, GROUPS))
+
+
+@given(cases())
+def test_differential_fairness_is_the_largest_log_ratio_of_smoothed_shares(
+    case: tuple[np.ndarray, np.ndarray],
+) -> None:
+    predicted, group = case
+    ratios = [0.0]
+    for c in (0, 1):
+        for first, second in itertools.combinations(sorted(set(group)), 2):
+            shares = []
+            for g in (first, second):
+                of_group = [p for p, h in zip(predicted, group, strict=True) if h == g]
+                shares.append((of_group.count(c) + 1) / (len(of_group) + 2))
+            ratios.append(abs(np.log(shares[0] / shares[1])))
+    assert differential_fairness(*case, GROUPS) == pytest.approx(max(ratios), abs=1e-12)
+
+
+def test_differential_fairness_of_two_groups_by_hand() -> None:
+    predicted, group = np.array([1, 1, 1, 0, 0, 0]), np.array([0, 0, 0, 0, 3, 3])
+    # selected: (3 + 1) / (4 + 2) and (0 + 1) / (2 + 2); refused: 2 / 6 and 3 / 4
+    assert differential_fairness(predicted, group, GROUPS) == pytest.approx(np.log(8 / 3))
+
+
+@few
+@given(labelled())
+def test_the_worst_groups_accuracy_and_the_extreme_rates_agree_with_fairlearn(
+    case: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    predicted, y, group = case
+    of = {"rate": selection_rate, "accuracy": accuracy_score}
+    frame = MetricFrame(metrics=of, y_true=y, y_pred=predicted, sensitive_features=group)
+    lowest, highest = frame.group_min(), frame.group_max()
+    assert worst_accuracy(*case, GROUPS) == pytest.approx(lowest["accuracy"])
+    assert lowest_rate(predicted, group, GROUPS) == pytest.approx(lowest["rate"])
+    assert highest_rate(predicted, group, GROUPS) == pytest.approx(highest["rate"])
 
 
 @given(cases())

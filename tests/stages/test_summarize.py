@@ -28,6 +28,7 @@ Run = Callable[[Prepared, list[str]], None]
 def run(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Evaluate and summarize made-up models of some methods on made-up data."""
     monkeypatch.setattr(uncertainty, "REPLICATES", 20)
+    monkeypatch.setattr(uncertainty, "DRAWS", 99)
     shutil.copytree(ROOT / paths.PAPER.parent, paths.PAPER.parent)
 
     def all_of_it(data: Prepared, methods: list[str]) -> None:

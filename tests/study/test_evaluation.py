@@ -13,10 +13,16 @@ from infofair import metrics, uncertainty
 from infofair.data.prepared import PARTS, Prepared
 from infofair.errors import Problem
 from infofair.training.predictions import Predictions
-from infofair.uncertainty import bootstrap, interval, noise_floor
+from infofair.uncertainty import (
+    bootstrap,
+    interval,
+    noise_floor,
+    null_quantile,
+    permutation_test,
+)
 from stages import evaluate
-from study import evaluation, paths
-from study.results import BOUNDS, EVALUATION
+from study import control, evaluation, paths
+from study.results import BOUNDS, CONTROLS, EVALUATION
 from tests.conftest import write_plans
 from tests.simulated import prepared
 
@@ -24,6 +30,7 @@ from tests.simulated import prepared
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uncertainty, "REPLICATES", 60)
+    monkeypatch.setattr(uncertainty, "DRAWS", 99)
 
 
 @pytest.fixture
@@ -89,14 +96,22 @@ def test_runs_hold_every_metric_of_the_predictions(
         predicted, y = stored("infofair", setting, 2, part), data.y[rows]
         group, groups = data.groups[setting][rows].astype(int), len(data.group_names[setting])
         row = runs.loc[("infofair", setting, 2, part)]
-        for name in ("imparity", "imparity_released", "largest_gap", "parity_ratio"):
+        of_groups = (
+            "imparity", "imparity_released", "largest_gap", "parity_ratio", "lowest_rate",
+            "highest_rate", "differential_fairness",
+        )  # fmt: skip
+        for name in of_groups:
             expected = getattr(metrics, name)(predicted, group, groups)
             assert row[name] == pytest.approx(expected, rel=1e-6)
-        for name in ("opportunity_gap", "odds_gap"):
+        for name in ("opportunity_gap", "odds_gap", "worst_accuracy"):
             expected = getattr(metrics, name)(predicted, y, group, groups)
             assert row[name] == pytest.approx(expected, rel=1e-6)
         floor = noise_floor(predicted.mean(), np.bincount(group, minlength=groups))
         assert tuple(row[["floor", "floor_released"]]) == pytest.approx(floor, rel=1e-6)
+        null = null_quantile(predicted.mean(), np.bincount(group, minlength=groups))
+        assert tuple(row[["null_95", "null_95_released"]]) == pytest.approx(null, rel=1e-6)
+        p_value = permutation_test(predicted[None], group, groups)
+        assert row["p_value"] == pytest.approx(p_value, rel=1e-6)
 
 
 def test_groups_without_a_member_are_listed(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
@@ -134,13 +149,76 @@ def test_intervals_of_means_are_of_the_seeds_averaged_resample_by_resample(
     one_seed = ("mindiff", "gender", "test")
     assert means.loc[one_seed, BOUNDS].equals(runs.loc[one_seed, BOUNDS])
     data = with_an_empty_group()
-    group = data.groups["race"][data.split["test"]].astype(int)
+    group, y = data.groups["race"][data.split["test"]].astype(int), data.y[data.split["test"]]
     predicted = np.stack([stored("infofair", "race", seed, "test") for seed in range(3)])
-    found = bootstrap(predicted, data.y[data.split["test"]], group, 4)
-    for metric, values in found.items():
-        row = means.loc[("infofair", "race", "test")]
-        bounds = row[f"{metric}_low"], row[f"{metric}_high"]
-        assert bounds == pytest.approx(interval(values.mean(axis=1)), rel=1e-6)
+    row = means.loc[("infofair", "race", "test")]
+    p_value = permutation_test(predicted, group, 4)
+    assert row["p_value"] == pytest.approx(p_value, rel=1e-6)
+    errors = bootstrap(predicted, y, group, 4)
+    observed = {
+        "micro_f1": np.mean(predicted == y),
+        "imparity": np.mean([metrics.imparity(p, group, 4) for p in predicted]),
+    }
+    for metric, value in observed.items():
+        fair = metric == "imparity" and p_value > 0.05
+        expected = interval(value, errors[metric].mean(axis=1), fair=fair)
+        assert (row[f"{metric}_low"], row[f"{metric}_high"]) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_released_imparitys_interval_is_the_texts_on_its_own_scale(
+    tables: Callable[[], dict[str, pd.DataFrame]],
+) -> None:
+    runs = tables()["runs"].query("setting == 'race'")  # three groups of four have members
+    for end in ("", "_low", "_high"):
+        expected = (3 * runs[f"imparity{end}"] + 3 / 2) / 10
+        np.testing.assert_allclose(runs[f"imparity_released{end}"], expected, rtol=1e-6)
+
+
+def test_a_control_is_vanilla_of_the_seed_at_the_models_selection_rate(
+    tables: Callable[[], dict[str, pd.DataFrame]],
+) -> None:
+    runs = tables()["runs"].set_index(["method", "setting", "seed", "split"])
+    data = with_an_empty_group()
+    vanilla = Predictions.load(paths.predictions("compas", "vanilla")).model("all", 0.1, 2)
+    moved = control.moved(vanilla, stored("infofair", "race", 2, "validation"))
+    for part in PARTS:
+        row = runs.loc[("infofair", "race", 2, part)]
+        expected = evaluation.headline(data, part, moved[part], "race")
+        for name in CONTROLS:
+            assert row[name] == pytest.approx(expected[name.removeprefix("control_")], rel=1e-6)
+    on_validation = runs.xs("validation", level="split")
+    rates = on_validation["control_selection_rate"]
+    pd.testing.assert_series_equal(rates, on_validation["selection_rate"], check_names=False)
+
+
+def test_vanilla_is_its_own_control(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
+    vanilla = tables()["runs"].query("method == 'vanilla'")
+    for name in CONTROLS:
+        own = vanilla[name.removeprefix("control_")]
+        pd.testing.assert_series_equal(vanilla[name], own, check_names=False)
+
+
+def test_a_model_whose_seed_vanilla_lacks_has_the_mean_of_all_as_control() -> None:
+    data = with_an_empty_group()
+    rng = np.random.default_rng(0)
+
+    def model(method: str, seed: int) -> evaluation.Model:
+        scores = {part: rng.random(len(data.split[part])) for part in PARTS}
+        predicted = {part: of > 0.5 for part, of in scores.items()}
+        return evaluation.Model(method, "race", "race", seed, scores, predicted)
+
+    one, *vanilla = model("fcfc", 7), model("vanilla", 0), model("vanilla", 1)
+    found = evaluation.controls(data, [one, *vanilla])[one, "test"]
+    each = [
+        evaluation.headline(
+            data, "test", control.moved(v.scores, one.predicted["validation"])["test"], "race"
+        )
+        for v in vanilla
+    ]
+    for name, value in found.items():
+        figures = [row[name.removeprefix("control_")] for row in each]
+        assert value == pytest.approx(np.mean(figures))
+    assert evaluation.controls(data, [one]) == {}
 
 
 def test_statistics_count_rows_features_and_groups(

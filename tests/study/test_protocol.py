@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from study import paths, protocol
-from study.results import BOUNDS, CELL, OTHERS
+from study.results import BOUNDS, CELL, CONTROLS, OTHERS
 from tests.conftest import ROOT
 
 
@@ -23,7 +23,8 @@ def made_up_runs() -> pd.DataFrame:
                         "split": part, "micro_f1": f1 + 0.01 * test, "macro_f1": f1 - 0.1 * seed,
                         "imparity": gap + 0.05 * test, "imparity_released": (gap + 0.05 * test) / 2,
                         **dict.fromkeys(OTHERS, 0.1 * seed),
-                        **dict.fromkeys(BOUNDS, 10 * seed),
+                        **dict.fromkeys(BOUNDS, 10 * seed), "p_value": 0.01 * (1 + seed),
+                        **dict.fromkeys(CONTROLS, 0.3 * seed),
                         "note": "", "data": "real", "partition": "authors",
                     }
                 )  # fmt: skip
@@ -31,9 +32,9 @@ def made_up_runs() -> pd.DataFrame:
 
 
 def made_up_summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """The summary of these runs; every interval of a mean is from 77 to 77."""
+    """The summary of these runs; every interval of a mean is from 77 to 77, every p 0.02."""
     intervals = runs[[*CELL, "split"]].drop_duplicates()
-    intervals = intervals.assign(**dict.fromkeys(BOUNDS, 77))
+    intervals = intervals.assign(**dict.fromkeys(BOUNDS, 77), p_value=0.02)
     return protocol.summarize(runs, intervals, pd.read_csv(ROOT / paths.PAPER))
 
 
@@ -90,9 +91,67 @@ def test_summary_has_the_intervals_of_the_picked_seed_and_of_the_mean() -> None:
 
 def test_summary_has_the_other_metrics_and_the_floor() -> None:
     others = made_up_summary(made_up_runs()).set_index(["method", "protocol"])[OTHERS]
-    assert others.loc[("infofair", "paper")].tolist() == pytest.approx([0.2] * 8)
-    assert others.loc[("infofair", "mean")].tolist() == pytest.approx([0.1] * 8)
-    assert others.loc[("infofair", "std")].tolist() == pytest.approx([0.1] * 8)
+    assert others.loc[("infofair", "paper")].tolist() == pytest.approx([0.2] * len(OTHERS))
+    assert others.loc[("infofair", "mean")].tolist() == pytest.approx([0.1] * len(OTHERS))
+    assert others.loc[("infofair", "std")].tolist() == pytest.approx([0.1] * len(OTHERS))
+
+
+def test_p_values_are_of_the_picked_seed_and_of_the_mean_and_corrected_for_all_cells() -> None:
+    table = made_up_summary(made_up_runs()).set_index(["method", "protocol"])
+    # paper: vanilla's seed 1 and infofair's seed 2; mean: twice 0.02
+    assert table.loc[("vanilla", "paper"), "p_value"] == pytest.approx(0.02)
+    assert table.loc[("infofair", "paper"), "p_value"] == pytest.approx(0.03)
+    assert table.xs("paper", level="protocol")["p_holm"].tolist() == pytest.approx([0.04, 0.04])
+    assert table.xs("mean", level="protocol")["p_holm"].tolist() == pytest.approx([0.04, 0.04])
+    assert table.xs("std", level="protocol")[["p_value", "p_holm"]].isna().all().all()
+
+
+def test_a_column_has_evidence_if_vanillas_p_corrected_for_all_columns_is_low() -> None:
+    runs = made_up_runs()
+    runs = pd.concat([runs.assign(setting=name) for name in ("gender", "race", "intersection")])
+    intervals = runs[[*CELL, "split"]].drop_duplicates()
+    p_of = {"gender": 0.001, "race": 0.02, "intersection": 0.04}  # corrected: 0.003, 0.04, 0.04
+    intervals = intervals.assign(**dict.fromkeys(BOUNDS, 0), p_value=intervals["setting"].map(p_of))
+    paper = pd.read_csv(ROOT / paths.PAPER)
+    found = protocol.summarize(runs, intervals, paper).groupby("setting")["evidence"].agg(set)
+    assert found.to_dict() == {"gender": {"yes"}, "race": {"yes"}, "intersection": {"yes"}}
+    intervals["p_value"] *= 1.5  # 0.0045, 0.06, 0.06
+    found = protocol.summarize(runs, intervals, paper).groupby("setting")["evidence"].agg(set)
+    assert found.to_dict() == {"gender": {"yes"}, "race": {"no"}, "intersection": {"no"}}
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "levelled"),
+    [
+        (0.1, 0.4, "yes"),  # everybody is selected less often
+        (0.2, 0.4, "yes"),  # nobody gains
+        (0.3, 0.4, "no"),
+        (0.1, 0.5, "no"),
+        (0.1, 0.6, "no"),
+    ],
+)
+def test_levelling_down_is_a_lower_highest_rate_without_a_higher_lowest(
+    lowest: float, highest: float, levelled: str
+) -> None:
+    runs = made_up_runs()
+    fair = runs["method"] == "infofair"
+    runs["lowest_rate"] = np.where(fair, lowest, 0.2)
+    runs["highest_rate"] = np.where(fair, highest, 0.5)
+    table = made_up_summary(runs).set_index(["method", "protocol"])
+    for which in ("paper", "mean"):
+        row = table.loc[("infofair", which)]
+        assert row["levelling_down"] == levelled
+        assert row["vanilla_lowest_rate"] == pytest.approx(0.2)
+        assert row["vanilla_highest_rate"] == pytest.approx(0.5)
+        assert table.loc[("vanilla", which), "levelling_down"] == "no"
+    assert table.loc[("infofair", "std"), "levelling_down"] == ""
+
+
+def test_summary_has_the_controls_of_the_picked_seed_and_their_mean_and_spread() -> None:
+    controls = made_up_summary(made_up_runs()).set_index(["method", "protocol"])[CONTROLS]
+    assert (controls.loc[("infofair", "paper")] == 0.6).all()  # seed 2
+    assert controls.loc[("infofair", "mean")].tolist() == pytest.approx([0.3] * len(CONTROLS))
+    assert controls.loc[("infofair", "std")].tolist() == pytest.approx([0.3] * len(CONTROLS))
 
 
 def test_selection_alone_reduces_vanillas_imparity() -> None:
@@ -168,7 +227,9 @@ def test_constant_predictors_are_noted(constant: list[int], picked: str, over_se
     assert (notes["vanilla"] == "").all()
 
 
-def test_without_vanilla_there_is_no_reduction() -> None:
+def test_without_vanilla_there_is_nothing_to_compare_with() -> None:
     runs = made_up_runs().query("method == 'infofair'")
     table = made_up_summary(runs)
     assert table["reduction"].isna().all()
+    assert table[["vanilla_lowest_rate", "vanilla_highest_rate"]].isna().all().all()
+    assert (table[["evidence", "levelling_down"]] == "").all().all()

@@ -11,7 +11,7 @@ import pandas as pd
 
 from infofair.storage import write_json, write_text
 from study import figures, paths, results
-from study.results import BOUNDS, CELL, METRICS, OTHERS, PRINTED, REDUCTIONS
+from study.results import BOUNDS, CELL, CONTROLS, METRICS, OTHERS, PRINTED, REDUCTIONS
 from tests import frontiers, honests
 from tests.conftest import ROOT
 
@@ -21,6 +21,8 @@ SWEPT: Places = {**SETTINGS, "compas_without_leak": SETTINGS["compas"]}
 METHODS = ["infofair", "infofair_ts", "vanilla", "lfr", "fcfc", "gdp"]
 SWEPT_METHODS = ("vanilla", "lfr", "fcfc", "gdp", "infofair", "infofair_fitted")
 MARKS = {"data": "real", "partition": "authors"}
+BESIDE_VANILLA = ["p_value", "p_holm", "vanilla_lowest_rate", "vanilla_highest_rate"]
+VERDICTS = {"evidence": "yes", "more_than_threshold": "yes", "levelling_down": "no"}
 LOCKED = ["results/summary.csv", "data/raw/compas", "data/raw/dutch"]
 LOCKED_BEYOND = ["results/best.csv", "results/fronts/adult/gdp", "results/fronts/dutch/gdp"]
 
@@ -29,7 +31,7 @@ def summary(
     methods: list[str] = METHODS, places: Places = SETTINGS, **changes: object
 ) -> pd.DataFrame:
     """results/summary.csv: made-up figures of these methods, beside the paper's."""
-    rng = np.random.default_rng(0)
+    rng, made_up = np.random.default_rng(0), np.random.default_rng(1)
     rows = []
     for dataset, settings in places.items():
         for setting in settings:
@@ -42,10 +44,13 @@ def summary(
                     row |= {name: size * rng.uniform() for name in OTHERS}
                     row |= {name: rng.uniform() for name in BOUNDS}
                     row |= {name: rng.uniform(-1, 1) for name in REDUCTIONS.values()}
+                    row |= {name: size * made_up.uniform() for name in CONTROLS}
+                    row |= {name: made_up.uniform() for name in BESIDE_VANILLA}
                     if protocol == "std" and method == "fcfc":  # a single fit
                         row = dict.fromkeys(row, np.nan)
                     key = dict(zip(CELL, (dataset, setting, method), strict=True))
-                    rows.append(key | {"protocol": protocol} | row | {"note": ""} | MARKS)
+                    texts = {"note": ""} | VERDICTS
+                    rows.append(key | {"protocol": protocol} | row | texts | MARKS)
     paper = pd.read_csv(ROOT / paths.PAPER).set_index(CELL).add_prefix("paper_")
     table = pd.DataFrame(rows).merge(paper.reset_index(), how="left", on=CELL)
     return with_differences(table).assign(**changes)
