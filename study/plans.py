@@ -34,6 +34,7 @@ def everything(params: Params) -> Iterator[tuple[Path, Plan]]:
     splits = {honest_variant(seed): seed for seed in params.honest.splits}
     yield paths.plan("summarize"), named
     yield paths.plan("fronts"), named | {"methods": params.swept}
+    yield paths.plan("luck"), named | {"methods": params.luck.methods}
     yield paths.plan("honest"), named | {"methods": list(params.honest.strengths), "splits": splits}
     for dataset in params.datasets:
         yield paths.plan("download", dataset), _download(dataset, params)

@@ -91,6 +91,11 @@ TABLES = {
         *PLACE, "strength", "validation_micro_f1", "validation_imparity_released", "micro_f1",
         "imparity_released", "asked_micro_f1", "rival", "rival_imparity", "holds", "why",
     ],
+    "luck": [*CELL, "seed", "split", *METRICS, "selection_rate", "note", *MARKS],
+    "luck_summary": [
+        *CELL, "figure", "seeds", "printed", "mean", "std", "low", "high", "below", "expected",
+        "expected_std", "as_low",
+    ],
     "information": [
         *CELL, "strength", "seed", "running", "held_out", "held_out_score", *MARKS,
     ],
@@ -113,6 +118,7 @@ MADE_BY = {
         ("frontier", "frontier_summary", "hypervolume", "best", "goal"), "beyond/dvc.yaml:frontier"
     ),
     **dict.fromkeys(("honest", "honest_summary"), "beyond/dvc.yaml:honest_table"),
+    **dict.fromkeys(("luck", "luck_summary"), "beyond/dvc.yaml:luck_table"),
     "information": "beyond/dvc.yaml:information",
 }
 # empty where there is nothing to say

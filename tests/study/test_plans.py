@@ -43,7 +43,7 @@ def usual() -> Plans:
 def test_there_is_a_plan_for_every_stage_dataset_and_method(usual: Plans) -> None:
     asked = paper_params()
     of_dataset = ("download", "prepare", "variants", "evaluate", "as_run")
-    expected = {"summarize/all", "fronts/all", "honest/all"}
+    expected = {"summarize/all", "fronts/all", "luck/all", "honest/all"}
     expected |= {f"{what}/{dataset}" for what in of_dataset for dataset in asked.datasets}
     for dataset in asked.datasets:
         expected |= {f"train/{dataset}/{method}" for method in asked.method_names}

@@ -14,13 +14,14 @@ def made_up_runs() -> pd.DataFrame:
     rows = []
     for method, validation in {"vanilla": [0.2, 0.3, 0.1], "infofair": [0.30, 0.10, 0.10]}.items():
         for seed, gap in enumerate(validation):
-            f1 = {"vanilla": [0.80, 0.82, 0.82], "infofair": [0.9, 0.7, 0.75]}[method][seed]
+            f1 = {"vanilla": [0.83, 0.82, 0.81], "infofair": [0.9, 0.7, 0.75]}[method][seed]
+            macro = {"vanilla": [0.70, 0.72, 0.72], "infofair": [0.9, 0.6, 0.55]}[method][seed]
             for part in ("validation", "test"):
                 test = part == "test"
                 rows.append(
                     {
                         "dataset": "adult", "setting": "race", "method": method, "seed": seed,
-                        "split": part, "micro_f1": f1 + 0.01 * test, "macro_f1": f1 - 0.1 * seed,
+                        "split": part, "micro_f1": f1 + 0.01 * test, "macro_f1": macro,
                         "imparity": gap + 0.05 * test, "imparity_released": (gap + 0.05 * test) / 2,
                         **dict.fromkeys(OTHERS, 0.1 * seed),
                         **dict.fromkeys(BOUNDS, 10 * seed), "p_value": 0.01 * (1 + seed),
@@ -40,7 +41,7 @@ def made_up_summary(runs: pd.DataFrame) -> pd.DataFrame:
 
 def test_the_papers_protocol_selects_on_validation_and_reports_on_test() -> None:
     chosen = protocol.selected(made_up_runs()).set_index("method")
-    # vanilla: the best micro F1, a tie of seeds 1 and 2 that macro F1 decides for 1
+    # vanilla: the best macro F1, a tie of seeds 1 and 2 that micro F1 decides for 1
     assert chosen.loc["vanilla", "seed"] == 1
     # others: the lowest imparity, a tie of seeds 1 and 2 that micro F1 decides for 2
     assert chosen.loc["infofair", "seed"] == 2
@@ -200,7 +201,7 @@ def test_the_headline_has_infofair_and_vanilla_or_else_the_first_method() -> Non
             "micro_f1": 0.7933, "imparity": 0.2167, "imparity_released": 0.1083,
             "reduction": reduction,
         },
-        "vanilla": {"micro_f1": 0.8233, "imparity": 0.25},
+        "vanilla": {"micro_f1": 0.83, "imparity": 0.25},
     }  # fmt: skip
     others = runs.replace({"method": {"vanilla": "gdp", "infofair": "di"}})
     cell = protocol.headline(made_up_summary(others))["adult"]["race"]
