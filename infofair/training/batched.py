@@ -335,7 +335,8 @@ def train(
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic cuBLAS
     else:
         torch.set_num_threads(1)  # one worker per core; threads on small matrices only fight
-    torch.use_deterministic_algorithms(True)
+    # What torch.use_deterministic_algorithms(True) does, but for loading a compiler: one second.
+    torch.set_deterministic_debug_mode("error")
     # Filling every new tensor with NaN only serves to find reads of uninitialised memory.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     trained = [Trained(seed, variant) for seed, variant in models]
