@@ -25,6 +25,11 @@ settings.load_profile("quiet")
 ROOT = Path(__file__).parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole pipelines first: a long file at the end would leave the other workers idle."""
+    items.sort(key=lambda item: "whole" not in item.path.parts)
+
+
 def edit_params(**changes: Any) -> None:
     """Other values for these keys of ./params.yaml; a section is replaced as a whole."""
     yaml = YAML(typ="safe")

@@ -91,6 +91,10 @@ class Pipeline:
         assert process.returncode == 0, said
         return said
 
+    def repro(self, *targets: str) -> str:
+        """What `dvc repro` says; its stages are forks (tests/whole/forked.py)."""
+        return self.run(str(ROOT / "tests/whole/forked.py"), "repro", *targets)
+
     def git(self, *command: str) -> str:
         who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
         return subprocess.run(

@@ -3,7 +3,6 @@
 `make faults` kills more often: INFOFAIR_FAULTS is the number of kills.
 """
 
-import fcntl
 import json
 import os
 import random
@@ -37,7 +36,7 @@ RAW = "data/raw/compas/compas-scores-two-years.csv"
 
 def repro(pipeline: Pipeline) -> str:
     """What `make repro` does."""
-    return pipeline.run("-m", "study.commands.recover") + pipeline.run("-m", "dvc", "repro")
+    return pipeline.run("-m", "study.commands.recover") + pipeline.repro()
 
 
 def killed(pipeline: Pipeline, after: float) -> bool:
@@ -58,27 +57,17 @@ class Undisturbed:
     """The pipeline before and after a run without faults, and the seconds that this took."""
 
     def __init__(self, folder: Path) -> None:
-        self.before, self.after = Pipeline(folder / "before"), Pipeline(folder / "after")
-        self.seconds = folder / "seconds"
-        if not self.seconds.exists():
-            write_small(self.before.folder, **FEW)
-            self.before.copy(self.after.folder)
-            start = time.monotonic()
-            repro(self.after)
-            self.seconds.write_text(f"{time.monotonic() - start}")
+        self.before = write_small(folder / "before", **FEW)
+        self.after = self.before.copy(folder / "after")
+        start = time.monotonic()
+        self.after.run("-m", "dvc", "repro")
+        self.seconds = time.monotonic() - start
         self.results = self.after.made()
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # shared by the workers: the first makes it, others wait
-    folder = folder / "undisturbed"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return Undisturbed(folder)
+    return Undisturbed(tmp_path_factory.mktemp("undisturbed"))
 
 
 @pytest.fixture
@@ -109,7 +98,7 @@ def test_however_often_it_is_killed_a_run_ends_with_the_results_of_an_undisturbe
     undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
     moments = random.Random(KILLS)
-    longest = float(undisturbed.seconds.read_text()) / 3
+    longest = undisturbed.seconds / 3
     kills = 0
     while kills < KILLS:
         pipeline = undisturbed.before.copy(tmp_path / f"after {kills} kills")

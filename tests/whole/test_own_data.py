@@ -76,9 +76,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
 
 
 def test_what_the_document_says_leads_to_rows_that_git_does_not_see(followed: Pipeline) -> None:
-    followed.run("-m", "stages.check")
-    for stage in ("download", "validate", "preprocess"):
-        followed.run("-m", f"stages.{stage}", "--dataset", "loans")
+    followed.repro("preprocess@loans")
     data = Prepared.load(followed.folder / paths.processed("loans"))
     assert data.settings == [*loans.DATASET.sensitive, "intersection"]
     assert (data.data, data.partition) == ("real", "random")
@@ -125,7 +123,7 @@ def test_what_the_document_says_leads_to_the_figures(followed: Pipeline) -> None
     assert "{}" in followed.run("-m", "dvc", "status", "--json", "dvc.yaml")
     with csv.open("a") as rows:
         rows.write("2001,30,1.5,1,car,male,west,no\n")
-    followed.run("-m", "dvc", "repro", "download@loans")
+    followed.repro("download@loans")
     assert (folder / "data/raw/loans/loans.csv").read_bytes() == csv.read_bytes()
     assert "loans.csv" not in followed.git("status", "--short", "-uall")
 
