@@ -116,10 +116,15 @@ def every_permutation(predicted: np.ndarray, group: np.ndarray, groups: int) -> 
 
 @pytest.mark.parametrize("models", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_permutation_test_is_that_of_every_permutation(models: int, seed: int) -> None:
+def test_the_permutation_test_is_that_of_every_permutation(
+    models: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(seed)
     predicted, group = rng.integers(0, 2, (models, 7)), np.array([0, 0, 1, 1, 1, 3, 3])
     expected = every_permutation(predicted, group, 4)
+    assert permutation_test(predicted, group, 4) == pytest.approx(expected, abs=0.05)
+    # of as many as asked for, if it is not content with enough
+    monkeypatch.setattr(uncertainty, "ENOUGH", uncertainty.DRAWS)
     assert permutation_test(predicted, group, 4) == pytest.approx(expected, abs=0.02)
 
 
