@@ -85,9 +85,11 @@ def interval(observed: float, errors: np.ndarray, *, fair: bool = False) -> tupl
     enough, as the second may be too much where groups are told apart better than it seems. With
     `fair`, an exactly fair predictor is not ruled out, and the interval starts at 0.
 
-    In simulations it holds the truth in 92 to 97 % of cases for groups as in Adult, Dutch and
-    COMPAS, and in 89 % for COMPAS' race, where one group has three rows; Efron's BC percentile
-    interval in 50 to 95 %.
+    In simulated tests of 600 models it holds the truth in 94 to 97 % for groups and rates as in
+    Adult, Dutch's intersection and COMPAS' sex, in 94 % for fair predictors, in 90 % for Dutch's
+    marital status and in 88 to 89 % for COMPAS' race and intersection, which have groups of three
+    rows. Efron's BC percentile interval does in 82 % for Adult's intersection and in 50 % for
+    COMPAS'.
     """
     low, high = observed + np.percentile(errors, LEVELS)
     bias = errors.mean()
