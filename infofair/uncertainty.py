@@ -14,6 +14,8 @@ from infofair.metrics import average_gap, average_gap_released, sum_of_gaps
 
 REPLICATES = 1000  # the 2.5 % beyond each end of an interval are then good to ± 0.5 %
 DRAWS = 10_000  # of a fair predictor: a p of 0.05 is good to ± 0.002, and none is below 0.0001
+BATCH = 1000  # permutations at a time,
+ENOUGH = 500  # until so many have as much imparity: a p below 0.05 is of all of them
 SEED = 0  # one stream: all models that are tested on the same rows see the same resamples
 CHUNK = 50  # replicates at a time: 50 × rows counts are in memory, not 1000 × rows
 LEVELS = (2.5, 97.5)  # percentiles: a 95 % interval
@@ -83,9 +85,11 @@ def interval(observed: float, errors: np.ndarray, *, fair: bool = False) -> tupl
     enough, as the second may be too much where groups are told apart better than it seems. With
     `fair`, an exactly fair predictor is not ruled out, and the interval starts at 0.
 
-    In simulations it holds the truth in 92 to 97 % of cases for groups as in Adult, Dutch and
-    COMPAS, and in 89 % for COMPAS' race, where one group has three rows; Efron's BC percentile
-    interval in 50 to 95 %.
+    In simulated tests of 600 models it holds the truth in 94 to 97 % for groups and rates as in
+    Adult, Dutch's intersection and COMPAS' sex, in 94 % for fair predictors, in 90 % for Dutch's
+    marital status and in 88 to 89 % for COMPAS' race and intersection, which have groups of three
+    rows. Efron's BC percentile interval does in 82 % for Adult's intersection and in 50 % for
+    COMPAS'.
     """
     low, high = observed + np.percentile(errors, LEVELS)
     bias = errors.mean()
@@ -137,10 +141,11 @@ def permutation_test(predicted: np.ndarray, group: np.ndarray, groups: int) -> f
 
     `predicted` is 0/1, models × rows. Every permutation leaves each row's predictions together, so
     the test is exact for one model and for the mean over seeds, however alike the seeds are.
-    p = (1 + the permutations with as much imparity or more) / (1 + all). Rows of which all models
-    say the same are alike, so a permutation is a table of such patterns by groups with given
-    sums: the patterns are dealt to the groups one after another, each hypergeometric. Both
-    imparities have the same p, one being an increasing linear function of the other.
+    p = (1 + the permutations with as much imparity or more) / (1 + all), of 10,000 or of as many as
+    it takes to find 500 (Besag and Clifford 1991). Rows of which all models say the same are
+    alike, so a permutation is a table of such patterns by groups with given sums: the patterns are
+    dealt to the groups one after another, each hypergeometric. Both imparities have the same p, one
+    being an increasing linear function of the other.
     """
     patterns, which, counts = np.unique(
         predicted.T.astype(np.int8), axis=0, return_inverse=True, return_counts=True
@@ -150,18 +155,29 @@ def permutation_test(predicted: np.ndarray, group: np.ndarray, groups: int) -> f
     selected = patterns.T @ table.reshape(len(patterns), groups)[:, sizes > 0]
     sizes = sizes[sizes > 0]
     observed = sum_of_gaps(selected / sizes).mean()
-
     rng = np.random.default_rng(SEED)
-    left = np.tile(sizes, (DRAWS, 1))
-    permuted = np.zeros((DRAWS, *selected.shape), np.int64)
+    drawn = as_much = 0
+    while drawn < DRAWS and as_much < ENOUGH:
+        batch = min(BATCH, DRAWS - drawn)
+        permuted = permuted_tables(rng, patterns, counts, np.tile(sizes, (batch, 1)))
+        found = sum_of_gaps(permuted / sizes).mean(axis=1)
+        as_much += int(np.sum(found >= observed - 1e-12))
+        drawn += batch
+    return (1 + as_much) / (1 + drawn)
+
+
+def permuted_tables(
+    rng: np.random.Generator, patterns: np.ndarray, counts: np.ndarray, left: np.ndarray
+) -> np.ndarray:
+    """How many of each group each model selects, with `left` places: draws × models × groups."""
+    selected = np.zeros((len(left), patterns.shape[1], left.shape[1]), np.int64)
     order = np.argsort(counts, kind="stable")  # small ones are dealt fast, the largest is the rest
     for pattern in order[:-1]:
         dealt = deal(rng, int(counts[pattern]), left)
-        left -= dealt
-        permuted[:, patterns[pattern] == 1] += dealt[:, None]
-    permuted[:, patterns[order[-1]] == 1] += left[:, None]
-    found = sum_of_gaps(permuted / sizes).mean(axis=1)
-    return float((1 + np.sum(found >= observed - 1e-12)) / (1 + DRAWS))
+        left = left - dealt
+        selected[:, patterns[pattern] == 1] += dealt[:, None]
+    selected[:, patterns[order[-1]] == 1] += left[:, None]
+    return selected
 
 
 def deal(rng: np.random.Generator, rows: int, left: np.ndarray) -> np.ndarray:

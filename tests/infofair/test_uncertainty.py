@@ -116,10 +116,15 @@ def every_permutation(predicted: np.ndarray, group: np.ndarray, groups: int) -> 
 
 @pytest.mark.parametrize("models", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_permutation_test_is_that_of_every_permutation(models: int, seed: int) -> None:
+def test_the_permutation_test_is_that_of_every_permutation(
+    models: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(seed)
     predicted, group = rng.integers(0, 2, (models, 7)), np.array([0, 0, 1, 1, 1, 3, 3])
     expected = every_permutation(predicted, group, 4)
+    assert permutation_test(predicted, group, 4) == pytest.approx(expected, abs=0.05)
+    # of as many as asked for, if it is not content with enough
+    monkeypatch.setattr(uncertainty, "ENOUGH", uncertainty.DRAWS)
     assert permutation_test(predicted, group, 4) == pytest.approx(expected, abs=0.02)
 
 
@@ -270,6 +275,13 @@ COVERED = {
 }  # fmt: skip
 
 
+# Short of what is asked for: a small group beside others of nearly its rate, groups of three rows.
+SHORT = {
+    "Dutch, marital": ([60, 3756, 1899, 327], [0.243, 0.537, 0.324, 0.365]),
+    "COMPAS, race": ([224, 53, 3, 298, 39], [0.415, 0.453, 0.333, 0.547, 0.282]),
+}
+
+
 def coverage(sizes: list[int], rates: list[float], times: int) -> float:
     """How often the interval of imparity holds the truth, in simulated tests of one predictor."""
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -303,3 +315,13 @@ def test_intervals_hold_the_truth_in_a_long_simulation(
     monkeypatch.setattr(uncertainty, "DRAWS", 999)
     monkeypatch.setattr(uncertainty, "REPLICATES", 400)
     assert 0.90 <= coverage(*COVERED[name], times=600) <= 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHORT)
+def test_intervals_fall_short_where_groups_are_tiny(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uncertainty, "DRAWS", 999)
+    monkeypatch.setattr(uncertainty, "REPLICATES", 400)
+    assert 0.86 <= coverage(*SHORT[name], times=600) <= 0.98
