@@ -68,11 +68,6 @@ def violation(D: np.ndarray, members: np.ndarray, n: int) -> float:
     return float(abs((D - D.mean())[members].sum()) / n)
 
 
-def pull(members: np.ndarray) -> np.ndarray:
-    """Pr[g | y = 0] − g(xᵢ) for each negative."""
-    return members.mean() - members
-
-
 def costs(negative: np.ndarray, penalty: np.ndarray) -> np.ndarray:
     """c, given the average of λ (Pr[g | y = 0] − g(xᵢ)) for each negative."""
     c = np.where(negative, 1.0, -1.0)
@@ -87,6 +82,10 @@ class GerryFair(Solver):
 
     random = False
     strength = "gamma"
+
+    def pull(self, members: np.ndarray) -> np.ndarray:
+        """Pr[g | y = 0] − g(xᵢ) for each negative."""
+        return members.mean() - members
 
     def fit(self, task: Task, seed: int) -> Fit:
         X, y = task.X["train"], task.y["train"]
@@ -109,7 +108,7 @@ class GerryFair(Solver):
             }
             log.append(row)
             multiplier = self.C if found >= self.gamma else 0.0
-            penalty += (multiplier * pull(members) - penalty) / t
+            penalty += (multiplier * self.pull(members) - penalty) / t
             if t >= FEWEST_ROUNDS and found < self.gamma:
                 before = log[-2]
                 if row["error"] == before["error"] or found == before["violation"]:
