@@ -30,6 +30,8 @@ resets its counter of negatives in every pass of the loop, so that all negatives
 negative's g_t(x), and the result depends on the order of the rows.
 """
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import pinv
 
@@ -82,6 +84,7 @@ class GerryFair(Solver):
 
     random = False
     strength = "gamma"
+    regression: ClassVar[type[Regression]] = Regression  # of both players
 
     def pull(self, members: np.ndarray) -> np.ndarray:
         """Pr[g | y = 0] − g(xᵢ) for each negative."""
@@ -91,7 +94,7 @@ class GerryFair(Solver):
         X, y = task.X["train"], task.y["train"]
         n, negative = len(y), y == 0
         attributes = task.attributes["train"][negative]
-        learner, auditor = Regression(X), Regression(attributes)
+        learner, auditor = self.regression(X), self.regression(attributes)
         votes, penalty = np.zeros(n), np.zeros(len(attributes))
         classifiers, log = [], []
         for t in range(1, self.rounds + 1):
