@@ -91,10 +91,14 @@ class FCFC(Solver):
     random = False
     strength = "covariance"
 
+    def labels(self, y: np.ndarray) -> np.ndarray:
+        """−1 or +1, from classes 0 and 1."""
+        return 2 * y - 1
+
     def fit(self, task: Task, seed: int) -> Fit:
         X, s = with_intercept(task.X["train"]), task.s["train"]
         A = constraints(X, s)
-        found = minimise(X, 2 * task.y["train"] - 1, A, self.covariance)
+        found = minimise(X, self.labels(task.y["train"]), A, self.covariance)
 
         def predict(rows: np.ndarray) -> np.ndarray:
             return expit(with_intercept(rows) @ found.w)

@@ -30,6 +30,8 @@ resets its counter of negatives in every pass of the loop, so that all negatives
 negative's g_t(x), and the result depends on the order of the rows.
 """
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import pinv
 
@@ -68,11 +70,6 @@ def violation(D: np.ndarray, members: np.ndarray, n: int) -> float:
     return float(abs((D - D.mean())[members].sum()) / n)
 
 
-def pull(members: np.ndarray) -> np.ndarray:
-    """Pr[g | y = 0] − g(xᵢ) for each negative."""
-    return members.mean() - members
-
-
 def costs(negative: np.ndarray, penalty: np.ndarray) -> np.ndarray:
     """c, given the average of λ (Pr[g | y = 0] − g(xᵢ)) for each negative."""
     c = np.where(negative, 1.0, -1.0)
@@ -87,12 +84,17 @@ class GerryFair(Solver):
 
     random = False
     strength = "gamma"
+    regression: ClassVar[type[Regression]] = Regression  # of both players
+
+    def pull(self, members: np.ndarray) -> np.ndarray:
+        """Pr[g | y = 0] − g(xᵢ) for each negative."""
+        return members.mean() - members
 
     def fit(self, task: Task, seed: int) -> Fit:
         X, y = task.X["train"], task.y["train"]
         n, negative = len(y), y == 0
         attributes = task.attributes["train"][negative]
-        learner, auditor = Regression(X), Regression(attributes)
+        learner, auditor = self.regression(X), self.regression(attributes)
         votes, penalty = np.zeros(n), np.zeros(len(attributes))
         classifiers, log = [], []
         for t in range(1, self.rounds + 1):
@@ -109,7 +111,7 @@ class GerryFair(Solver):
             }
             log.append(row)
             multiplier = self.C if found >= self.gamma else 0.0
-            penalty += (multiplier * pull(members) - penalty) / t
+            penalty += (multiplier * self.pull(members) - penalty) / t
             if t >= FEWEST_ROUNDS and found < self.gamma:
                 before = log[-2]
                 if row["error"] == before["error"] or found == before["violation"]:

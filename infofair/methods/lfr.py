@@ -140,19 +140,27 @@ class LFR(Solver):
     def prepare(self, task: Task) -> Rows:
         return Rows.of(task.X["train"], task.y["train"], task.s["train"])
 
+    def start(self, seed: int, size: int) -> np.ndarray:
+        return np.random.default_rng(seed).uniform(size=size)
+
+    def minimise(self, rows: Rows, point: Point, start: np.ndarray, bounds: list[Any]) -> Any:
+        """scipy's OptimizeResult."""
+        return minimize(
+            loss,
+            start,
+            args=(rows, point),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": self.iterations},
+        )
+
     def fit(self, task: Rows, seed: int) -> Fit:
         (A_y,), (A_z,), K = self.prediction, self.parity, self.prototypes
         point, features = Point(self.reconstruction, A_y, A_z, K), task.X.shape[1]
-        start = np.random.default_rng(seed).uniform(size=K * (1 + features))
-        found = minimize(
-            loss,
-            start,
-            args=(task, point),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0, 1)] * K + [(None, None)] * (K * features),
-            options={"maxiter": self.iterations},
-        )
+        start = self.start(seed, K * (1 + features))
+        bounds = [(0, 1)] * K + [(None, None)] * (K * features)
+        found = self.minimise(task, point, start, bounds)
         w, V = found.x[:K], found.x[K:].reshape(K, features)
 
         def predict(X: np.ndarray) -> np.ndarray:

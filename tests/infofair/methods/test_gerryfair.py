@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
 from infofair.data.prepared import Prepared
-from infofair.methods import gerryfair
 from infofair.methods.base import Fit, Task
-from infofair.methods.gerryfair import GerryFair, Regression, audit, below, costs, pull, violation
+from infofair.methods.gerryfair import GerryFair, Regression, audit, below, costs, violation
 from infofair.training.solve import task_of
 from tests.infofair.methods.figures import figures, slow_but_for
 from tests.simulated import prepared
@@ -123,7 +122,7 @@ def test_with_the_official_bug_every_round_is_the_official_one(
     aif360: SimpleNamespace,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gerryfair, "pull", with_the_bug)
+    monkeypatch.setattr(GerryFair, "pull", staticmethod(with_the_bug))
     asked = gerry(*configuration)
     for seed in (0, 1):
         task = simulated(seed=seed, both=both)
@@ -243,7 +242,7 @@ def test_on_tiny_data_every_mixture_is_audited_as_by_plain_loops() -> None:
             plain_costs(y, [(group, direction, value)], C=10, gamma=0.05)
             for (group, _, value), direction in ((plain, 1), (reverse, -1))
         ]
-        ours = costs(negative, 10 * (found >= 0.05) * pull(members))
+        ours = costs(negative, 10 * (found >= 0.05) * gerry().pull(members))
         np.testing.assert_allclose(ours, expected[0], atol=1e-12)
         np.testing.assert_allclose(ours, expected[1], atol=1e-12)
     assert checked > 200
@@ -302,7 +301,7 @@ def test_positives_cost_what_they_did_and_the_costs_keep_their_sum(
     negative = ~np.array(labels)
     rng = np.random.default_rng(seed)
     members = rng.random(negative.sum()) < 0.5
-    c = costs(negative, 10 * pull(members))
+    c = costs(negative, 10 * gerry().pull(members))
     np.testing.assert_array_equal(c[~negative], -1 / len(c))
     assert c.sum() == pytest.approx(negative.mean() - (~negative).mean())
     outside, inside = c[negative][~members], c[negative][members]
@@ -321,7 +320,7 @@ def test_the_order_of_rows_does_not_matter_but_for_the_bug(monkeypatch: pytest.M
     first, *others = shares()
     for other in others:
         np.testing.assert_allclose(other, first, atol=1e-12)
-    monkeypatch.setattr(gerryfair, "pull", with_the_bug)
+    monkeypatch.setattr(GerryFair, "pull", staticmethod(with_the_bug))
     first, *others = shares()
     assert max(np.abs(other - first).max() for other in others) > 0.5
 
