@@ -88,6 +88,11 @@ def fits(dataset: str, method: str) -> Path:
     return RESULTS / "fits" / dataset / f"{method}.csv"
 
 
+def as_run(dataset: str, variant: str) -> Path:
+    """What a variant of a paper's baseline predicts, run as its authors did."""
+    return RESULTS / "as_run" / dataset / f"{variant}.npz"
+
+
 def beyond(what: str, dataset: str, method: str) -> Path:
     """Folder of a method's models in the fronts or the honest table."""
     return RESULTS / what / dataset / method

@@ -53,6 +53,8 @@ EVALUATION = {
 
 _AREAS = ["hypervolume", "above_chord"]
 _COMPARED = ["micro_f1", "imparity"]
+_SHOWN = ["micro_f1", "macro_f1", "imparity_released"]
+_PRINTED = ["paper_micro_f1", "paper_macro_f1", "paper_imparity"]
 # Of all of them, in results: the columns, or those that a reader relies on.
 TABLES = {
     "runs": EVALUATION["runs"],
@@ -73,6 +75,14 @@ TABLES = {
     "statistics": [
         *(name for name in EVALUATION["statistics"] if name not in MARKS),
         "paper_samples", "paper_attributes", "paper_classes", *MARKS,
+    ],
+    "as_run_tried": [
+        *CELL, "variant", "seed", *_SHOWN, *_PRINTED, "distance", "within", *MARKS,
+    ],
+    "as_run": [
+        *CELL, "variant", "seed", *_SHOWN, *_PRINTED, *(f"should_{m}" for m in _SHOWN),
+        *(f"should_{m}_std" for m in _SHOWN), "distance", "within", "possible", "explanation",
+        *MARKS,
     ],
     "frontier": [*CELL, "strength", "seed", "split", *METRICS, "selection_rate", "note", *MARKS],
     "frontier_summary": [
@@ -114,6 +124,7 @@ MADE_BY = {
     **dict.fromkeys(
         ("runs", "summary", "groups", "subsets", "selection", "statistics"), "summarize"
     ),
+    **dict.fromkeys(("as_run", "as_run_tried"), "explain"),
     **dict.fromkeys(
         ("frontier", "frontier_summary", "hypervolume", "best", "goal"), "beyond/dvc.yaml:frontier"
     ),

@@ -12,8 +12,8 @@ second is empty, and the others are both parts of the same matrix:
     F = Σ_{i ≠ j < m} k_ij / (m (m − 1))  −  2 Σ_{j ≥ m} k_ij / (m n).
 
 At a bandwidth of 100 every k of two probabilities is 1 to a hundredth, so that F is a number that
-depends on m and n, and hardly on p: its gradient is about 1e-4 times the task's. Trained with it, a
-network is vanilla's. With fewer than two negatives in a group F = 0.
+depends on m and n, and hardly on p. Trained with it, a network is vanilla's. With fewer than two
+negatives in a group F = 0.
 """
 
 from torch import Tensor
