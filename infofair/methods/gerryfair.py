@@ -35,7 +35,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import pinv
 
-from infofair.methods.base import Fit, Solver, Task, knob
+from infofair.methods.base import Fit, Problem, Solver, Task, knob
 
 FEWEST_ROUNDS = 5  # before play may stop
 
@@ -93,6 +93,10 @@ class GerryFair(Solver):
     def fit(self, task: Task, seed: int) -> Fit:
         X, y = task.X["train"], task.y["train"]
         n, negative = len(y), y == 0
+        if not negative.any():
+            raise Problem(
+                "GerryFair: no training row of class 0, whose false positives it compares"
+            )
         attributes = task.attributes["train"][negative]
         learner, auditor = self.regression(X), self.regression(attributes)
         votes, penalty = np.zeros(n), np.zeros(len(attributes))
