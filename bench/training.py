@@ -43,8 +43,8 @@ B = 128
 LARGE = 1024  # rows and columns of the large product
 
 
-def training(epochs: int) -> Training:
-    return Training(epochs=epochs, patience=10_000, batch_size=B, weight_decay=0.01)
+def training(epochs: int, streams: str = "own") -> Training:
+    return Training(epochs, patience=10_000, batch_size=B, weight_decay=0.01, streams=streams)
 
 
 def plain(data: Prepared, hidden: list[int]) -> float:
@@ -97,9 +97,11 @@ def stamps(job: Job, data: Prepared, share: list[Model]) -> list[float]:
     return found
 
 
-def batched(data: Prepared, hidden: list[int], models: int, epochs: int) -> float:
+def batched(
+    data: Prepared, hidden: list[int], models: int, epochs: int, streams: str = "own"
+) -> float:
     """Seconds per model and epoch, both workers busy; starting processes is not counted."""
-    job = Job(InfoFair(), hidden, training(epochs))
+    job = Job(InfoFair(), hidden, training(epochs, streams))
     strengths = [0.1 * (i + 1) for i in range(models // 15)]
     variants = [Variant(s, a) for s in data.settings for a in strengths]
     shares = plan.shares(plan.models(job, SEEDS, variants), WORKERS)
@@ -166,7 +168,27 @@ def main() -> None:
             + "".join(f"{value:>12.1f}" for value in found.values()),
             flush=True,
         )
-    record(**results)
+    record(**results, **authors_streams())
+
+
+def authors_streams() -> dict[str, float]:
+    """The same where settings share no minibatches: 15 models on rows of Adult's shape."""
+    rows, features, races, hidden, epochs = SHAPES["adult"]
+    data = prepared(rows, features, races)
+    costs = [
+        (
+            plain(data, hidden),
+            batched(data, hidden, 15, epochs),
+            batched(data, hidden, 15, epochs, "authors"),
+        )
+        for _ in range(ROUNDS)
+    ]
+    speedup = statistics.median(cost[0] / cost[2] for cost in costs)
+    share = statistics.median(cost[2] / cost[1] for cost in costs)
+    print(f"adult 15, the authors' streams: speedup {speedup:.1f}, over our own {share:.2f}")
+    return {
+        "speedup_streams_adult_15": round(speedup, 1), "streams_over_own_adult_15": round(share, 2)
+    }  # fmt: skip
 
 
 if __name__ == "__main__":

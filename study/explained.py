@@ -62,8 +62,8 @@ def candidates(runs: pd.DataFrame, of_variants: Iterable[Row], paper: pd.DataFra
     table["distance"] = pd.concat(differences, axis=1).max(axis=1).round(9)
     table["within"] = np.where(table["distance"] <= TOLERANCE, "yes", "no")
     place = {cell: i for i, cell in enumerate(map(tuple, paper[CELL].to_numpy()))}
-    order = table[CELL].apply(lambda row: place[tuple(row)], axis=1)
-    return table.loc[order.sort_values(kind="stable").index, TABLES["as_run_tried"]]
+    order = [place[tuple(cell)] for cell in table[CELL].to_numpy()]
+    return table.iloc[np.argsort(order, kind="stable")][TABLES["as_run_tried"]]
 
 
 def chosen(tried: pd.DataFrame) -> dict[str, str]:
@@ -94,9 +94,9 @@ def as_run(tried: pd.DataFrame, summary: pd.DataFrame, statistics: pd.DataFrame)
         named = {old: f"{new}{end}" for old, new in columns.items()}
         table = table.merge(own.rename(columns=named), how="left", on=CELL)
     sizes = statistics.set_index(PLACE)[["groups", "empty_test"]]
-    least = table[PLACE].apply(
-        lambda row: least_released(*sizes.loc[tuple(row)].astype(int)), axis=1
-    )
+    least = [
+        least_released(*sizes.loc[tuple(cell)].astype(int)) for cell in table[PLACE].to_numpy()
+    ]
     table["possible"] = np.where(table["paper_imparity"] + HALF < least, "no", "yes")
     nearest = tried.loc[tried.groupby(CELL, sort=False)["distance"].idxmin()].set_index(CELL)
     table["explanation"] = [

@@ -25,7 +25,9 @@ SMALL: dict[str, Any] = {
     "beyond": {"trained": ["infofair_fitted"], "solved": ["fcfc"]},
     "seeds": [0],
     "compas": {"hidden": [4]},
-    "training": {"epochs": 2, "patience": 2, "batch_size": 512, "weight_decay": 0.01},
+    "training": {
+        "epochs": 2, "patience": 2, "batch_size": 512, "weight_decay": 0.01, "streams": "authors"
+    },
     "backbone": {
         "learning_rate": 0.003, "epochs": 2, "patience": 2, "batch_size": 1024, "weight_decay": 0.0
     },
@@ -45,6 +47,7 @@ SMALL: dict[str, Any] = {
             "vanilla": 0.0, "infofair": 0.1, "infofair_fitted": 1.0, "lfr": 1.0, "fcfc": 0.0
         },
     },
+    "luck": {"methods": ["vanilla"], "alpha": 0.1, "seeds": 5},
 }  # fmt: skip
 # Fewer rounds of what takes long; a method's section may be missing.
 SHORTER: dict[str, dict[str, Any]] = {
