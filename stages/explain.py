@@ -4,6 +4,8 @@ Writes results/as_run.csv, one row per printed cell, and results/as_run_tried.cs
 for every one of them.
 """
 
+import pandas as pd
+
 from infofair.training.predictions import Predictions
 from study import as_run, cli, explained, files, paths, results, swept
 
@@ -13,11 +15,13 @@ def main() -> None:
     for dataset in files.needed_json(paths.plan("summarize"), "check")["datasets"]:
         data = files.prepared(dataset)
         marks = {"dataset": dataset, "data": data.data, "partition": data.partition}
-        for variant in as_run.VARIANTS:
-            path = files.need(paths.as_run(dataset, variant), f"as_run@{dataset}")
-            run = swept.Run(variant, data, Predictions.load(path), {})
-            rows += explained.rows_of(variant, swept.evaluated(run), marks)
-    tried = explained.candidates(results.read("runs"), rows, results.paper())
+        for variant in as_run.VARIANTS.values():
+            path = files.need(paths.as_run(dataset, variant.name), f"as_run@{dataset}")
+            run = swept.Run(variant.name, data, Predictions.load(path), {})
+            rows += explained.rows_of(variant.name, variant.stands_for, swept.evaluated(run), marks)
+    runs = results.read("runs")
+    everything = pd.concat([runs.assign(variant=runs["method"]), pd.DataFrame(rows)])
+    tried = explained.candidates(everything, results.paper())
     results.write(tried, "as_run_tried")
     found = explained.as_run(tried, results.read("summary"), results.read("statistics"))
     results.write(found, "as_run")

@@ -1,11 +1,12 @@
 """The table "as run": beside each printed cell, the run that its authors evidently made.
 
 Candidates for a row of the paper's table are the method as it is here and the variants of
-study/as_run that stand for it. Each is chosen a seed for by the paper's protocol, and the row is
-given to the candidate that brings most of its printed cells within 0.002 in micro F1, macro F1 and
-released imparity at once (if several do, to the one that is nearest on average): print decides,
-which is what the table is for, and nothing else uses it. `should_*` are of the method as it is,
-means over seeds with their spread: how it should be run.
+study/as_run that stand for it (what else was tried, in vain, is in study/tried). Each is chosen a
+seed for by the paper's protocol, and the row is given to the candidate that brings most of its
+printed cells within 0.002 in micro F1, macro F1 and released imparity at once (if several do, to
+the one that is nearest on average): print decides, which is what the table is for, and nothing else
+uses it. `should_*` are of the method as it is, means over seeds with their spread: how it should be
+run.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from infofair.metrics import average_gap_released
-from study.as_run import VARIANTS
 from study.protocol import selected
 from study.results import CELL, PLACE, PRINTED, TABLES, Row
 
@@ -44,20 +44,15 @@ EXPLANATIONS = {
 }
 
 
-def candidates(runs: pd.DataFrame, of_variants: Iterable[Row], paper: pd.DataFrame) -> pd.DataFrame:
+def candidates(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Every candidate for every printed cell: the chosen seed's test figures, and how far off.
 
-    runs: of the methods as they are; of_variants: rows like them, with the variant's name.
-    `distance` is the largest of the three differences.
+    runs: as in runs.csv, of methods as they are or, with a name in `variant`, of others that stand
+    for them. `distance` is the largest of the three differences.
     """
     printed = paper.dropna(subset=["micro_f1"]).set_index(CELL).add_prefix("paper_").reset_index()
-    rows = pd.DataFrame(list(of_variants))
-    every = {"": runs} | ({} if rows.empty else dict(list(rows.groupby("variant", sort=False))))
-    found = []
-    for name, of_candidate in every.items():
-        table = selected(of_candidate).merge(printed, on=CELL)
-        found.append(table.assign(variant=name or table["method"]))
-    table = pd.concat(found, ignore_index=True)
+    chosen = [selected(own) for _, own in runs.groupby("variant", sort=False)]
+    table = pd.concat(chosen).merge(printed, on=CELL)
     differences = [(table[ours] - table[f"paper_{name}"]).abs() for name, ours in FIGURES.items()]
     table["distance"] = pd.concat(differences, axis=1).max(axis=1).round(9)
     table["within"] = np.where(table["distance"] <= TOLERANCE, "yes", "no")
@@ -127,7 +122,6 @@ def counts(table: pd.DataFrame) -> dict[str, int]:
     }
 
 
-def rows_of(variant: str, found: Iterable[Row], marks: Row) -> list[Row]:
-    """A variant's rows, as if they were its method's."""
-    named = {"method": VARIANTS[variant].stands_for, "variant": variant}
-    return [marks | named | row for row in found]
+def rows_of(variant: str, stands_for: str, found: Iterable[Row], marks: Row) -> list[Row]:
+    """A variant's rows, as if they were those of the method that it stands for."""
+    return [marks | {"method": stands_for, "variant": variant} | row for row in found]

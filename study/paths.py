@@ -93,6 +93,11 @@ def as_run(dataset: str, variant: str) -> Path:
     return RESULTS / "as_run" / dataset / f"{variant}.npz"
 
 
+def tried(dataset: str, reading: str) -> Path:
+    """What a reading of a printed row predicts that was tried in vain."""
+    return RESULTS / "tried" / dataset / f"{reading}.npz"
+
+
 def beyond(what: str, dataset: str, method: str) -> Path:
     """Folder of a method's models in the fronts or the honest table."""
     return RESULTS / what / dataset / method

@@ -79,6 +79,9 @@ TABLES = {
     "as_run_tried": [
         *CELL, "variant", "seed", *_SHOWN, *_PRINTED, "distance", "within", *MARKS,
     ],
+    "tried": [
+        *CELL, "variant", "what", "seed", *_SHOWN, *_PRINTED, "distance", "within", *MARKS,
+    ],
     "as_run": [
         *CELL, "variant", "seed", *_SHOWN, *_PRINTED, *(f"should_{m}" for m in _SHOWN),
         *(f"should_{m}_std" for m in _SHOWN), "distance", "within", "possible", "explanation",
@@ -129,6 +132,7 @@ MADE_BY = {
         ("frontier", "frontier_summary", "hypervolume", "best", "goal"), "beyond/dvc.yaml:frontier"
     ),
     **dict.fromkeys(("honest", "honest_summary"), "beyond/dvc.yaml:honest_table"),
+    "tried": "beyond/dvc.yaml:tried_table",
     **dict.fromkeys(("luck", "luck_summary"), "beyond/dvc.yaml:luck_table"),
     "information": "beyond/dvc.yaml:information",
 }

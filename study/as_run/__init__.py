@@ -42,11 +42,11 @@ VARIANTS = {
 
 def run(
     method: Method, data: Prepared, seeds: list[int], hidden: list[int], training: Training,
-    title: str,
+    title: str, strength: float = ALPHA,
 ) -> Predictions:  # fmt: skip
     """What a method's models of all settings and seeds predict."""
     if isinstance(method, Network):
-        trained, _ = fit.train(Job(method, hidden, training), data, [ALPHA], seeds, title)
+        trained, _ = fit.train(Job(method, hidden, training), data, [strength], seeds, title)
         found = {(m.variant.setting, m.variant.alpha, m.seed): m.probabilities for m in trained}
         return Predictions.of(found, data)
     assert isinstance(method, Solver)

@@ -1,0 +1,23 @@
+"""Run what was tried to explain printed rows on one dataset, in vain (study/tried).
+
+Writes results/tried/<dataset>/<reading>.npz: the probability of class 1 of every validation and
+test row.
+"""
+
+from pathlib import Path
+
+from infofair.data.prepared import Prepared
+from infofair.training.plan import Training
+from study import cli, files, paths, tried
+
+
+def main(dataset: str) -> None:
+    plan = files.needed_json(paths.plan("as_run", dataset), "check")
+    data, training = Prepared.load(Path(plan["data"])), Training(**plan["training"])
+    how = data, plan["seeds"], plan["hidden"], training, f"on {dataset}"
+    for name, found in tried.run_all(*how):
+        found.save(paths.tried(dataset, name))
+
+
+if __name__ == "__main__":
+    cli.run(main, __doc__, "dataset")
