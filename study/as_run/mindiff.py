@@ -18,7 +18,7 @@ negatives in a group F = 0.
 
 from torch import Tensor
 
-from infofair.methods.base import Penalty, knob
+from infofair.methods.base import Penalty, Stacked, knob
 
 JITTER = 1e-5  # added to every squared distance
 
@@ -33,11 +33,25 @@ class MinDiffMiscut(Penalty):
 
     def penalty(self, p: Tensor, y: Tensor, s: Tensor) -> Tensor:
         negatives = s[:, :2] * (y == 0)[:, None]  # of each group
-        (a, b), (m, n) = negatives.T, negatives.sum(0)
-        row, column = negatives.cumsum(0).T - 1  # i and j, where a and b are 1
-        kernel = (((p[:, None] - p).square() + JITTER) / -self.bandwidth).exp()
-        kernel = kernel * a[:, None] * b  # m × n numbers of it are not 0
-        left = kernel * (column < m)
-        first = (left * (row[:, None] != column)).sum() / (m * (m - 1)).clamp(min=1)
-        across = (kernel - left).sum() / (m * n).clamp(min=1)
-        return (first - 2 * across) * (m > 1) * (n > 1)
+        gap = p[:, None] - p
+        return (weights(*negatives.T) * self.kernel(gap)).sum()
+
+    def penalty_gradient(self, p: Tensor, batch: Stacked) -> Tensor:
+        """∂F/∂pᵢ = −2/100 (Σⱼ wᵢⱼ kᵢⱼ (pᵢ − pⱼ) − Σⱼ wⱼᵢ kⱼᵢ (pⱼ − pᵢ))."""
+        negative = batch.y[:, 0] == 0
+        a, b = ((negative & (batch.s[:, 0] == group)).to(p.dtype) for group in (0, 1))
+        gap = p[:, :, None] - p[:, None, :]
+        each = self.kernel(gap).mul_(weights(a, b)).mul_(gap)
+        return (each.sum(2) - each.sum(1)).mul_(-2 / self.bandwidth)
+
+    def kernel(self, gap: Tensor) -> Tensor:
+        return ((gap.square() + JITTER) / -self.bandwidth).exp()
+
+
+def weights(a: Tensor, b: Tensor) -> Tensor:
+    """wᵢⱼ in F = Σ wᵢⱼ kᵢⱼ over all rows i, j, from who is a negative of which group (… × B)."""
+    m, n = (members.sum(-1)[..., None, None] for members in (a, b))
+    row, column = (a.cumsum(-1) - 1)[..., :, None], (b.cumsum(-1) - 1)[..., None, :]
+    first = (column < m) * (row != column) / (m * (m - 1)).clamp(min=1)
+    across = (column >= m) * -2 / (m * n).clamp(min=1)
+    return a[..., :, None] * b[..., None, :] * (first + across) * (m > 1) * (n > 1)

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from infofair.methods.base import Penalty
 from study.as_run.mindiff import MinDiffMiscut
 from tests import steps
 from tests.infofair.methods.test_mindiff import authors_mmd
@@ -40,3 +41,12 @@ def test_its_gradient_is_nothing_beside_the_tasks() -> None:
         whole = METHOD.gradients({"target": logits}, batch)["target"]
         scale = 0.1 / batch.alpha[:, None, None]
         assert float(((whole - task) * scale).norm() / task.norm()) < 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_closed_form_is_autograds(seed: int) -> None:
+    logits, batch = minibatch(seed, rows=60)
+    p = logits.softmax(1)[:, 1]
+    found = METHOD.penalty_gradient(p, batch)
+    torch.testing.assert_close(found, Penalty.penalty_gradient(METHOD, p, batch))
+    assert found.any()
