@@ -37,14 +37,17 @@ def place(row: Row) -> Place:
 
 
 def counted(rows: list[Row]) -> dict[str, Any]:
-    """Of a method's printed imparities: which are low among the seeds, and how often they come."""
+    """Of a method's printed imparities: which are low among the seeds, and how often they come.
+
+    With printed digits: a figure that rounds to the printed one is not above it.
+    """
     shares = [row["as_low"] for row in rows]
     return {
         "cells": len(rows),
-        "lowest": [place(row) for row in rows if row["printed"] < row["low"]],
+        "lowest": [place(row) for row in rows if row["printed"] < round(row["low"], 3)],
         "rarely": [place(row) for row in rows if row["as_low"] < RARE],
         "shares": (min(shares), median(shares), max(shares)),
-        "above": [place(row) for row in rows if row["expected"] > row["printed"]],
+        "above": [place(row) for row in rows if round(row["expected"], 3) > row["printed"]],
         "more": sum(row["expected"] - row["printed"] for row in rows) / len(rows),
     }
 

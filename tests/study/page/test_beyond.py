@@ -9,6 +9,7 @@ import pytest
 
 from stages import document, page
 from study import fronts, paths, results
+from study.page import luck
 from study.tables import layout
 from tests.conftest import ROOT
 from tests.study.page import inputs
@@ -70,7 +71,7 @@ def test_lines_of_the_fronts_lead_to_their_hypervolumes(beyond: str) -> None:
 def test_the_page_says_how_lucky_the_printed_figures_are(site: Path, beyond: str) -> None:
     table = results.read("luck_summary", site / paths.table("luck_summary"))
     own = table[(table["figure"] == "imparity") & (table["method"] == "infofair")]
-    lowest, rarely = own["printed"] < own["low"], own["as_low"] < 0.05
+    lowest, rarely = own["printed"] < own["low"].round(3), own["as_low"] < 0.05
     assert 0 < lowest.sum() < len(own)
     text = text_of(beyond)
     said = f"below the 5 % quantile of the seeds in {lowest.sum()} of {len(own)} cells (COMPAS, gen"
@@ -78,8 +79,9 @@ def test_the_page_says_how_lucky_the_printed_figures_are(site: Path, beyond: str
     least, most = (layout.percent(share) for share in (own["as_low"].min(), own["as_low"].max()))
     assert f"{least} to {most} would be as low as printed" in text
     assert f"fewer than 5% in {rarely.sum()} cells" in text
-    above, more = own["expected"] > own["printed"], (own["expected"] - own["printed"]).mean()
-    assert f"in {above.sum()} of {len(own)} cells, on average by {layout.number(more)[:1]}" in text
+    above = own["expected"].round(3) > own["printed"]
+    more = layout.number((own["expected"] - own["printed"]).mean(), sign="+")
+    assert f"in {above.sum()} of {len(own)} cells; the mean difference is {more}." in text
     (row,) = own[(own["dataset"] == "adult") & (own["setting"] == "race")].to_dict("records")
     expected = layout.number(row["expected"])
     link = re.search(r'<a href="#(seeds-adult-race-infofair)"><title>(.*?)</title>', beyond)
@@ -87,6 +89,15 @@ def test_the_page_says_how_lucky_the_printed_figures_are(site: Path, beyond: str
     assert f"best of five to expect {expected}" in link[2]
     line = beyond.split(f'id="{link[1]}"')[1].split("</tr>")[0]
     assert f"<td>{expected} ± " in line
+
+
+def test_a_figure_that_rounds_to_the_printed_one_is_not_lucky() -> None:
+    same = {"dataset": "compas", "setting": "gender", "printed": 0.05, "low": 0.0503}
+    found = luck.counted([same | {"expected": 0.0503, "as_low": 1.0}])
+    assert (found["lowest"], found["above"], found["rarely"]) == ([], [], [])
+    low = same | {"low": 0.0511, "expected": 0.06, "as_low": 0.01}
+    found = luck.counted([low])
+    assert found["lowest"] == found["above"] == found["rarely"] == [("compas", "gender")]
 
 
 def test_the_page_compares_the_printed_reduction_with_the_one_to_expect(
