@@ -4,6 +4,7 @@ results_table   the paper's results table, to results/figures/results_table.{htm
 honest_table    the table of the honest profile, to results/figures/honest_table.{html,tex,md}
 tradeoff        micro F1 against imparity, to results/figures/tradeoff.{svg,png}
 frontier        every method at many strengths, to results/figures/frontier.{svg,png}
+luck            the paper's training with many seeds, to results/figures/luck.{svg,png}
 ablation        InfoFair without one of its terms, to results/figures/ablation.{svg,png}
 experiments     what alpha does, from the experiments of `dvc exp run`; no stage of DVC's
 """

@@ -27,6 +27,7 @@ WRITTEN = {
     "tradeoff": ("svg", "png"),
     "ablation": ("svg", "png"),
     "frontier": ("svg", "png"),
+    "luck": ("svg", "png"),
     "honest_table": ("html", "tex", "md"),
     "experiments": (),
 }
@@ -36,6 +37,7 @@ READ = {
     "tradeoff": {"summary": "summary"},
     "ablation": {"summary": "summary"},
     "frontier": {"summary": "frontier_summary", "areas": "hypervolume", "best": "best"},
+    "luck": {"runs": "luck", "summary": "luck_summary"},
     "honest_table": {"summary": "honest_summary"},
     "experiments": {},
 }

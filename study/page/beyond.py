@@ -1,4 +1,4 @@
-"""What reports/beyond.html and docs/results-beyond.md say: fronts and honest table, by section.
+"""What reports/beyond.html and docs/results-beyond.md say: fronts, honest table, luck, by section.
 
 Reads what the stages of beyond/dvc.yaml make, the raw data's SOURCE.json and the paper's table, and
 no other result of dvc.yaml.
@@ -14,7 +14,7 @@ import pandas as pd
 
 from study import labels, paths, results, standings
 from study.fronts import WITHOUT_LEAK
-from study.page import sources
+from study.page import luck, sources
 from study.page.cells import FAR, Place, attributes_of
 from study.page.grid import TEXT, Column, Grid, by_place, figures, texts
 from study.page.survival import FITTED, judged
@@ -26,7 +26,7 @@ from study.tables.layout import number, spread
 from study.tables.summary import constant_in_print
 
 SUMMARY = "frontier_summary"
-TABLES = (SUMMARY, "hypervolume", "best", "goal", "information", "honest_summary")
+TABLES = (SUMMARY, "hypervolume", "best", "goal", "information", "honest_summary", "luck_summary")
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ def facts(params: Params) -> dict[str, Any]:
         **budgets(found),
         **goal(found),
         "bits": bits(found),
+        "luck": luck.facts(found.tables["luck_summary"], found.row),
     }
 
 
@@ -358,6 +359,7 @@ def of_page(params: Params) -> dict[str, Any]:
     return {
         "honest_table": layout.to_html(honest.blocks(table), honest.layout(table), boxed=True),
         "frontier": sources.drawing("frontier", "beyond/dvc.yaml:figure"),
+        "strips": sources.drawing("luck", "beyond/dvc.yaml:luck_figure"),
         **sources.made(params, paths.LOCKS[1], "beyond/dvc.yaml:frontier", outputs(params)),
     }
 
@@ -368,4 +370,5 @@ def outputs(params: Params) -> Iterator[Path]:
         yield paths.DATA / "variants" / dataset
         for what in ("fronts", "honest"):
             yield from (paths.beyond(what, dataset, method) for method in params.swept_names)
+        yield from (paths.beyond("luck", dataset, method) for method in params.luck.methods)
     yield from (paths.table(name) for name in TABLES)

@@ -21,7 +21,9 @@ PAGES: dict[str, tuple[Any, Path]] = {
     "index": (index, paths.BEYOND),
     "beyond": (beyond, paths.INDEX),
 }
-OWN_MARKUP = ("results_table", "honest_table", "tradeoff", "ablation", "frontier", "css", "js")
+OWN_MARKUP = (
+    "results_table", "honest_table", "tradeoff", "ablation", "frontier", "strips", "css", "js",
+)  # fmt: skip
 
 
 def environment(folders: list[Path], escape: Callable[[str], str] | None = None) -> Environment:

@@ -24,7 +24,7 @@ def test_help_names_the_notebooks(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0
     assert (
-        "one of results_table, tradeoff, ablation, frontier, honest_table, experiments"
+        "one of results_table, tradeoff, ablation, frontier, luck, honest_table, experiments"
         in done.stdout
     )
     assert "params.yaml" not in done.stdout

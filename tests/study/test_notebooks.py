@@ -19,7 +19,7 @@ from study import figures, fronts, notebooks, paths, results
 from study.commands import compare
 from study.tables import honest, layout
 from study.tables import results as paper
-from tests import frontiers, honests
+from tests import frontiers, honests, lucks
 from tests.conftest import ROOT
 from tests.summaries import summary
 
@@ -36,12 +36,15 @@ def small(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     shutil.copytree(ROOT / "notebooks", "notebooks")
     table, areas = frontiers.frontier(frontiers.runs(("adult",)))
+    trained = lucks.runs({"adult": lucks.SETTINGS})
     for name, content in {
         "summary": summary(("adult",)),
         "frontier_summary": table,
         "hypervolume": areas,
         "best": fronts.best(table),
         "honest_summary": honests.summary(("adult",)),
+        "luck": trained,
+        "luck_summary": lucks.summary(trained),
     }.items():
         results.write(content, name)
     return workspace
@@ -108,7 +111,7 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 
 
 @pytest.mark.parametrize(
-    "name", ["results_table", "tradeoff", "ablation", "frontier", "honest_table"]
+    "name", ["results_table", "tradeoff", "ablation", "frontier", "luck", "honest_table"]
 )
 def test_a_notebook_is_executed_to_the_same_bytes(name: str, small: Path) -> None:
     kept = [paths.executed(name)]

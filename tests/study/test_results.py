@@ -56,7 +56,7 @@ def test_a_group_may_have_any_name(name: str, workspace: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_missing_table_names_the_stage_that_makes_it(name: str, workspace: Path) -> None:
-    made_by = r"(summarize|beyond/dvc\.yaml:\w+)"
+    made_by = r"(summarize|explain|beyond/dvc\.yaml:\w+)"
     with pytest.raises(Problem, match=rf"{name}\.csv does not exist; .*: dvc repro {made_by}$"):
         results.read(name)
 

@@ -11,11 +11,11 @@ from matplotlib.lines import Line2D
 
 from study import figures, labels, results
 from study.figures.style import Picture
-from tests import frontiers
+from tests import frontiers, lucks
 from tests.conftest import ROOT
 from tests.summaries import SETTINGS
 
-NAMES = ["tradeoff", "ablation", "frontier", "sweep"]
+NAMES = ["tradeoff", "ablation", "frontier", "luck", "sweep"]
 
 
 def committed() -> pd.DataFrame:
@@ -53,6 +53,8 @@ def drawn(name: str) -> Picture:
         return figures.sweep(experiments())
     if name == "frontier":
         return figures.frontier(*frontiers.frontier(frontiers.runs()))
+    if name == "luck":
+        return figures.luck(table := lucks.runs(), lucks.summary(table))
     return getattr(figures, name)(committed())
 
 

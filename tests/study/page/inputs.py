@@ -12,7 +12,7 @@ import pandas as pd
 from infofair.storage import write_json, write_text
 from study import figures, paths, results
 from study.results import BOUNDS, CELL, CONTROLS, METRICS, OTHERS, PRINTED, REDUCTIONS
-from tests import frontiers, honests
+from tests import frontiers, honests, lucks
 from tests.conftest import ROOT
 
 Places = Mapping[str, list[str]]  # dataset -> settings
@@ -91,6 +91,7 @@ def write_beyond(
     with chdir(folder):
         honests.write(plain, methods)
         frontiers.write(places, methods)
+        lucks.write(plain)
         _write_sources(plain, {})
         _write_lock(paths.LOCKS[1], LOCKED_BEYOND)
 
@@ -103,6 +104,7 @@ def draw(folder: Path) -> None:
             "tradeoff": figures.tradeoff(table),
             "ablation": figures.ablation(table),
             "frontier": figures.frontier(*map(results.read, ("frontier_summary", "hypervolume"))),
+            "luck": figures.luck(*map(results.read, ("luck", "luck_summary"))),
         }
         for name, figure in drawn.items():
             figures.save(figure, paths.figure(name, "svg"))

@@ -9,6 +9,8 @@ import pytest
 
 from stages import document, page
 from study import fronts, paths, results
+from study.page import luck
+from study.tables import layout
 from tests.conftest import ROOT
 from tests.study.page import inputs
 from tests.study.page.inputs import text_of
@@ -64,6 +66,55 @@ def test_lines_of_the_fronts_lead_to_their_hypervolumes(beyond: str) -> None:
     assert link is not None
     assert f'id="{link[1]}"' in beyond
     assert link[2].startswith("Adult Income, race, GDP: micro F1 / imparity 0.")
+
+
+def test_the_page_says_how_lucky_the_printed_figures_are(site: Path, beyond: str) -> None:
+    table = results.read("luck_summary", site / paths.table("luck_summary"))
+    own = table[(table["figure"] == "imparity") & (table["method"] == "infofair")]
+    lowest, rarely = own["printed"] < own["low"].round(3), own["as_low"] < 0.05
+    assert 0 < lowest.sum() < len(own)
+    text = text_of(beyond)
+    said = f"below the 5 % quantile of the seeds in {lowest.sum()} of {len(own)} cells (COMPAS, gen"
+    assert said in text
+    least, most = (layout.percent(share) for share in (own["as_low"].min(), own["as_low"].max()))
+    assert f"{least} to {most} would be as low as printed" in text
+    assert f"fewer than 5% in {rarely.sum()} cells" in text
+    above = own["expected"].round(3) > own["printed"]
+    more = layout.number((own["expected"] - own["printed"]).mean(), sign="+")
+    assert f"in {above.sum()} of {len(own)} cells; the mean difference is {more}." in text
+    (row,) = own[(own["dataset"] == "adult") & (own["setting"] == "race")].to_dict("records")
+    expected = layout.number(row["expected"])
+    link = re.search(r'<a href="#(seeds-adult-race-infofair)"><title>(.*?)</title>', beyond)
+    assert link is not None
+    assert f"best of five to expect {expected}" in link[2]
+    line = beyond.split(f'id="{link[1]}"')[1].split("</tr>")[0]
+    assert f"<td>{expected} ± " in line
+
+
+def test_a_figure_that_rounds_to_the_printed_one_is_not_lucky() -> None:
+    same = {"dataset": "compas", "setting": "gender", "printed": 0.05, "low": 0.0503}
+    found = luck.counted([same | {"expected": 0.0503, "as_low": 1.0}])
+    assert (found["lowest"], found["above"], found["rarely"]) == ([], [], [])
+    low = same | {"low": 0.0511, "expected": 0.06, "as_low": 0.01}
+    found = luck.counted([low])
+    assert found["lowest"] == found["above"] == found["rarely"] == [("compas", "gender")]
+
+
+def test_the_page_compares_the_printed_reduction_with_the_one_to_expect(
+    site: Path, beyond: str
+) -> None:
+    table = results.read("luck_summary", site / paths.table("luck_summary")).query(
+        "figure == 'imparity'"
+    )
+    own, vanilla = (
+        table[table["method"] == method].set_index(results.PLACE)
+        for method in ("infofair", "vanilla")
+    )
+    for figure in ("printed", "expected"):
+        share = 1 - own[figure] / vanilla[figure]
+        found = rf"in {(share > 0).sum()}( of {len(own)} cells)?, on average by (\S+%)"
+        said = re.findall(found, text_of(beyond))
+        assert layout.percent(share.mean()) in [percent for _, percent in said]
 
 
 @pytest.mark.parametrize(

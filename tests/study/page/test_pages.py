@@ -25,6 +25,7 @@ WRITTEN = [paths.INDEX, paths.BEYOND, paths.DOCUMENT, paths.BEYOND_DOCUMENT]
 OF_INDEX = ("summary", "statistics", "subsets", "selection")
 OF_BEYOND = (
     "frontier", "frontier_summary", "hypervolume", "best", "goal", "information", "honest_summary",
+    "luck_summary",
 )  # fmt: skip
 
 
@@ -48,7 +49,8 @@ def test_the_same_inputs_give_the_same_bytes_in_any_folder(site: Path, copy: Pat
 
 
 def test_neither_page_needs_what_the_others_pipeline_makes(site: Path, copy: Path) -> None:
-    for path in (*map(paths.table, OF_BEYOND), paths.figure("frontier", "svg"), paths.LOCKS[1]):
+    drawn = (paths.figure(name, "svg") for name in ("frontier", "luck"))
+    for path in (*map(paths.table, OF_BEYOND), *drawn, paths.LOCKS[1]):
         path.rename(f"{path}.away")
     page.main("index")
     document.main("results")
@@ -80,7 +82,9 @@ MADE_BY = {
         **{f"results/{name}.csv": "beyond/dvc.yaml:frontier" for name in OF_BEYOND[:5]},
         "results/information.csv": "beyond/dvc.yaml:information",
         "results/honest_summary.csv": "beyond/dvc.yaml:honest_table",
+        "results/luck_summary.csv": "beyond/dvc.yaml:luck_table",
         "results/figures/frontier.svg": "beyond/dvc.yaml:figure",
+        "results/figures/luck.svg": "beyond/dvc.yaml:luck_figure",
         "beyond/dvc.lock": "beyond/dvc.yaml:frontier",
     },
 }
