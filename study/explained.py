@@ -118,15 +118,6 @@ def explain(row: Row, least: float, nearest: pd.Series) -> str:
     return f"Not explained. Nearest of what was tried: {nearest['variant']}, {figures}."
 
 
-def counts(table: pd.DataFrame) -> dict[str, int]:
-    """Cells that are printed, explained, and that the released metric cannot produce."""
-    return {
-        "printed": len(table),
-        "within": int((table["within"] == "yes").sum()),
-        "impossible": int((table["possible"] == "no").sum()),
-    }
-
-
 def rows_of(variant: str, found: Iterable[Row], marks: Row) -> list[Row]:
     """A variant's rows, as if they were its method's."""
     named = {"method": VARIANTS[variant].stands_for, "variant": variant}
