@@ -23,7 +23,6 @@ from study.tables.summary import (
     of_vanilla,
     settings_of,
     threshold_control,
-    without_evidence,
 )
 
 REACH = 0.6  # how far, in spans of our points, an axis goes to show one of the paper's
@@ -105,7 +104,9 @@ def tradeoff(summary: pd.DataFrame) -> Picture:
     columns = style.legend_columns(labels, 5)
     lines = -(-len(labels) // columns)  # of the legend
     titles = {
-        (name, setting): "\n".join(textwrap.wrap(_title(summary, name, setting), 16))  # of a panel
+        (name, setting): "\n".join(
+            textwrap.wrap(style.marked(summary, name, setting), 16)
+        )  # of a panel
         for name, of in settings.items()
         for setting in of
     }
@@ -138,12 +139,6 @@ def tradeoff(summary: pd.DataFrame) -> Picture:
         style.legend(figure, _keys(summary), 0.67, columns=2)
     figure.links = _links(summary)
     return figure
-
-
-def _title(summary: pd.DataFrame, dataset: str, setting: str) -> str:
-    """A setting's name, with a mark where there is no evidence of bias."""
-    name = style.short(setting, settings_of(summary, dataset))
-    return f"{name} ‡" if without_evidence(summary, dataset, setting) else name
 
 
 def _links(summary: pd.DataFrame) -> dict[str, Link]:
