@@ -192,7 +192,7 @@ def _keys(summary: pd.DataFrame) -> list[Any]:
         style.key("Vanilla's imparity", **style.VANILLA),
         style.key("Pareto front of ours", color=style.GREY, linewidth=0.8),
         Patch(label="not to be told from fair", **style.FLOOR),
-        style.key("to its threshold control", **CONTROL, **END),
+        style.key("to its threshold control", markerfacecolor="white", **CONTROL, **END),
         *([doubt] if (summary["evidence"] == "no").any() else []),
         style.key("place of all around it", linestyle="", marker=".", markersize=1.6),
     ]
