@@ -100,6 +100,7 @@ def as_run(tried: pd.DataFrame, summary: pd.DataFrame, statistics: pd.DataFrame)
     least = [
         least_released(*sizes.loc[tuple(cell)].astype(int)) for cell in table[PLACE].to_numpy()
     ]
+    table["guessed"] = np.where(table["variant"].isin(GUESSES), "yes", "no")
     table["possible"] = np.where(table["paper_imparity"] + HALF < least, "no", "yes")
     nearest = tried.loc[tried.groupby(CELL, sort=False)["distance"].idxmin()].set_index(CELL)
     table["explanation"] = [
@@ -119,19 +120,6 @@ def explain(row: Row, least: float, nearest: pd.Series) -> str:
         return said
     figures = "/".join(f"{nearest[ours]:.3f}" for ours in FIGURES.values())
     return f"Not explained. Nearest of what was tried: {nearest['variant']}, {figures}."
-
-
-def counts(table: pd.DataFrame) -> dict[str, int]:
-    """Cells that are printed, explained (by a guess, and if figures are not rounded to the printed
-    digits), and that the released metric cannot produce."""
-    within = table["within"] == "yes"
-    return {
-        "printed": len(table),
-        "within": int(within.sum()),
-        "guessed": int((within & table["variant"].isin(GUESSES)).sum()),
-        "unrounded": int((table["distance"].round(6) <= TOLERANCE).sum()),
-        "impossible": int((table["possible"] == "no").sum()),
-    }
 
 
 def rows_of(variant: str, stands_for: str, found: Iterable[Row], marks: Row) -> list[Row]:

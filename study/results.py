@@ -84,8 +84,8 @@ TABLES = {
     ],
     "as_run": [
         *CELL, "variant", "seed", *_SHOWN, *_PRINTED, *(f"should_{m}" for m in _SHOWN),
-        *(f"should_{m}_std" for m in _SHOWN), "distance", "within", "possible", "explanation",
-        *MARKS,
+        *(f"should_{m}_std" for m in _SHOWN), "distance", "within", "guessed", "possible",
+        "explanation", *MARKS,
     ],
     "frontier": [*CELL, "strength", "seed", "split", *METRICS, "selection_rate", "note", *MARKS],
     "frontier_summary": [

@@ -29,7 +29,9 @@ def ablation(summary: pd.DataFrame) -> Picture:
     """
     names = datasets_of(summary)
     settings = {name: settings_of(summary, name) for name in names}
-    labels = {name: [_label(style.short(s, of)) for s in of] for name, of in settings.items()}
+    labels = {
+        name: [_label(style.marked(summary, name, s)) for s in of] for name, of in settings.items()
+    }
     heights = [  # of each setting, 0.32 or what its label needs
         len(of) * max(0.32, *(0.11 * (label.count("\n") + 1) for label in of))
         for of in labels.values()

@@ -182,6 +182,12 @@ def short(setting: str, settings: list[str]) -> str:
     return setting_name(setting, settings).replace(" status", "")
 
 
+def marked(summary: pd.DataFrame, dataset: str, setting: str) -> str:
+    """A setting's short name, with a mark where there is no evidence of bias."""
+    name = short(setting, tables.settings_of(summary, dataset))
+    return f"{name} ‡" if tables.without_evidence(summary, dataset, setting) else name
+
+
 def full_name(dataset: str, setting: str, settings: list[str], method: str) -> str:
     """Of what a link leads to."""
     place = f"{dataset_name(dataset)}, {setting_name(setting, settings)}"

@@ -20,11 +20,14 @@ from study.tables.summary import (
     datasets_of,
     front,
     methods_of,
-    noise_floor,
+    of_vanilla,
     settings_of,
+    threshold_control,
 )
 
 REACH = 0.6  # how far, in spans of our points, an axis goes to show one of the paper's
+CONTROL: dict[str, Any] = {"linestyle": style.DOTTED, "linewidth": 0.6}
+END: dict[str, Any] = {"marker": "o", "markersize": 1.5, "markeredgewidth": 0.4}
 STRIP = 0.15  # share of a panel's height for what is off its scale
 
 
@@ -39,6 +42,7 @@ class Point:
     dy: float
     ours: bool
     constant: bool
+    control: tuple[float, float] | None = None  # of vanilla's threshold at its selection rate
 
 
 def points(summary: pd.DataFrame, dataset: str, setting: str) -> list[Point]:
@@ -48,7 +52,10 @@ def points(summary: pd.DataFrame, dataset: str, setting: str) -> list[Point]:
         method = str(name)
         x, y = mean["micro_f1"], mean["imparity_released"]
         dx, dy = (np.nan_to_num(spread[method][axis]) for axis in ("micro_f1", "imparity_released"))
-        found.append(Point(method, x, y, dx, dy, ours=True, constant=mean["note"] != ""))
+        control = (mean["control_micro_f1"], mean["control_imparity_released"])
+        moved = control if threshold_control({"method": method, **mean}) else None
+        constant = mean["note"] != ""
+        found.append(Point(method, x, y, dx, dy, True, constant, None if constant else moved))
         x, y = mean["paper_micro_f1"], mean["paper_imparity"]
         if not np.isnan(x):
             constant = constant_in_print(mean)
@@ -87,7 +94,7 @@ def tradeoff(summary: pd.DataFrame) -> Picture:
 
     In the SVG each of our points is a group with the id
     `tradeoff-point-<dataset>-<setting>-<method>` and leads to `row-<dataset>-…`; the paper's are
-    `tradeoff-paper-…`.
+    `tradeoff-paper-…`, and `tradeoff-control-…` what a threshold alone does.
     """
     names = datasets_of(summary)
     settings = {name: settings_of(summary, name) for name in names}
@@ -97,7 +104,9 @@ def tradeoff(summary: pd.DataFrame) -> Picture:
     columns = style.legend_columns(labels, 5)
     lines = -(-len(labels) // columns)  # of the legend
     titles = {
-        (name, setting): "\n".join(textwrap.wrap(style.short(setting, of), 16))  # over one panel
+        (name, setting): "\n".join(
+            textwrap.wrap(style.marked(summary, name, setting), 16)
+        )  # of a panel
         for name, of in settings.items()
         for setting in of
     }
@@ -106,7 +115,7 @@ def tradeoff(summary: pd.DataFrame) -> Picture:
         figure, grid = style.panels(
             "tradeoff", [1.1] * len(names), max(map(len, settings.values())), left=0.52,
             gaps=(0.27, 0.33 + more), top=0.17 + more + 0.12 * len(style.warnings(summary)),
-            bottom=0.84 + 0.14 * lines,
+            bottom=0.98 + 0.14 * lines,
         )  # fmt: skip
         for row, dataset in zip(grid, names, strict=True):
             of_row = {s: points(summary, dataset, s) for s in settings[dataset]}
@@ -126,8 +135,8 @@ def tradeoff(summary: pd.DataFrame) -> Picture:
             style.key(label, **_marker(of, True))
             for label, of in zip(labels, look.values(), strict=True)
         ]
-        style.legend(figure, entries, 0.54 + 0.14 * lines, columns)
-        style.legend(figure, _keys(summary), 0.53, columns=2)
+        style.legend(figure, entries, 0.68 + 0.14 * lines, columns)
+        style.legend(figure, _keys(summary), 0.67, columns=2)
     figure.links = _links(summary)
     return figure
 
@@ -151,6 +160,9 @@ def _links(summary: pd.DataFrame) -> dict[str, Link]:
                     text += f", selected {number(selected[method][ours])}"
                     printed = not np.isnan(own["paper_micro_f1"])
                     said.append(text + f", paper {number(own[paper])}" * printed)
+                if threshold_control({"method": method, **own}):
+                    f1, gap = own["control_micro_f1"], own["control_imparity_released"]
+                    said.append(f"threshold control {number(f1)} / {number(gap)}")
                 name = style.full_name(dataset, setting, settings, str(method))
                 row = f"{dataset}-{setting}-{method}"
                 found[f"point-{row}"] = Link(f"row-{row}", f"{name}: {'; '.join(said)}")
@@ -171,6 +183,7 @@ def _marker(look: Look, ours: bool) -> dict[str, Any]:
 def _keys(summary: pd.DataFrame) -> list[Any]:
     both = Look(style.DARK, "o")
     printed = [style.key("paper", **_marker(both, False))]
+    doubt = style.key("no evidence of bias", linestyle="", marker=r"$\ddagger$", markersize=3.6)
     return [
         style.key("ours: mean ± std over seeds", **_marker(both, True) | {"linestyle": "-"}),
         *(printed if summary["paper_micro_f1"].notna().any() else []),
@@ -178,7 +191,9 @@ def _keys(summary: pd.DataFrame) -> list[Any]:
         style.key("constant predictor", linestyle="", marker=r"$\dagger$", markersize=3.6),
         style.key("Vanilla's imparity", **style.VANILLA),
         style.key("Pareto front of ours", color=style.GREY, linewidth=0.8),
-        Patch(label="below the noise floor", **style.FLOOR),
+        Patch(label="not to be told from fair", **style.FLOOR),
+        style.key("to its threshold control", markerfacecolor="white", **CONTROL, **END),
+        *([doubt] if (summary["evidence"] == "no").any() else []),
         style.key("place of all around it", linestyle="", marker=".", markersize=1.6),
     ]
 
@@ -225,8 +240,8 @@ class Panel:
         own: dict[str, Any] = {"va": "center_baseline", "color": style.DARK, "zorder": 6}
         self.axes.text(x, y, text, transform=place, **own)
 
-    def draw_background(self, vanilla: float, floor: float, best: pd.DataFrame) -> None:
-        """Vanilla's imparity, the noise floor, and the front as a staircase."""
+    def draw_background(self, vanilla: float, fair: float, best: pd.DataFrame) -> None:
+        """Vanilla's imparity, what fair predictors stay below, and the front as a staircase."""
         axes = self.axes
         room = (self.high - self.low) * STRIP / (1 - STRIP) if self.beside else 0
         axes.set(xlim=(self.left, self.right), ylim=(self.low - room, self.high))
@@ -235,9 +250,9 @@ class Panel:
         axes.grid(visible=True)
         if not np.isnan(vanilla):
             axes.axhline(vanilla, zorder=1.6, **style.VANILLA)
-        if not np.isnan(floor):
-            axes.axhspan(self.low, floor, color=style.PALE, linewidth=0, zorder=0.5)
-            axes.axhline(floor, color=style.GREY, linestyle=style.DOTTED, linewidth=0.7, zorder=1)
+        if not np.isnan(fair):
+            axes.axhspan(self.low, fair, color=style.PALE, linewidth=0, zorder=0.5)
+            axes.axhline(fair, color=style.GREY, linestyle=style.DOTTED, linewidth=0.7, zorder=1)
         if len(best):
             xs, ys = best["micro_f1"].to_numpy(), best["imparity_released"].to_numpy()
             stairs = [self.left, *np.repeat(xs, 2)], [*np.repeat(ys, 2), self.high]
@@ -261,6 +276,21 @@ class Panel:
             self.mark(p, p.x, p.y, place)
             if p.constant:
                 self.write("†", p.x, p.y, style.shifted(axes, place, 2.5, 0))
+
+    def draw_controls(self) -> None:
+        """From each of our points, a thin line to vanilla's threshold at its selection rate."""
+        for p in self.inside:
+            if p.control is None or not self.within(*p.control):
+                continue
+            x, y = p.control
+            colour = self.look[p.method].colour
+            own: dict[str, Any] = {"color": colour, "zorder": 2.5}
+            gid = f"control-{self.name}-{p.method}"
+            self.axes.plot([p.x, x], [p.y, y], **CONTROL, **own)
+            self.axes.plot(x, y, gid=gid, markerfacecolor="white", **END, **own)
+
+    def within(self, x: float, y: float) -> bool:
+        return self.left <= x <= self.right and self.low <= y <= self.high
 
     def draw_beyond(self) -> None:
         """Their imparity is written beside them, at the edge."""
@@ -308,12 +338,13 @@ def _draw(
     """One panel; its x axis is that of all points of its row."""
     rows = cell(summary, dataset, setting)
     vanilla = float(rows["imparity_released"].get("vanilla", float("nan")))
-    floor = noise_floor(summary, dataset, setting)
-    lines = [line for line in (vanilla, floor) if not np.isnan(line)]
+    fair = of_vanilla(summary, dataset, setting, "null_95_released")
+    lines = [line for line in (vanilla, fair) if not np.isnan(line)]
     (left, right), (low, high) = _limits(own, row, lines)
     panel = Panel(axes, f"{dataset}-{setting}", look, left, right, low, high, own)
     style.watermark(axes, rows)
-    panel.draw_background(vanilla, floor, front(summary, dataset, setting))
+    panel.draw_background(vanilla, fair, front(summary, dataset, setting))
+    panel.draw_controls()
     panel.draw_inside()
     panel.draw_beyond()
     panel.draw_beside()

@@ -12,8 +12,6 @@ from study.tables.summary import constant_in_print
 
 Place = tuple[str, str]  # dataset, setting
 COMPARED = {"Micro F1": "micro_f1", "Macro F1": "macro_f1", "Imparity": "imparity"}
-TOLERANCES = (0.01, 0.02)
-EXACT = 0.0005  # a printed figure has three decimals
 FAR = 0.02  # from here on a difference is marked
 
 
@@ -64,6 +62,16 @@ class Cell:
         """Of the selected model, and of the seeds."""
         return "; ".join(dict.fromkeys(filter(None, (self.selected["note"], self.mean["note"]))))
 
+    @property
+    def without_evidence(self) -> bool:
+        """Whether nothing says that there is bias to reduce here."""
+        return bool(self.mean["evidence"] == "no")
+
+    def change(self, value: float) -> str:
+        """A reduction; or, in parentheses, what is none for want of bias."""
+        text = percent(value)
+        return f"({text})" if self.without_evidence and text != "–" else text
+
     def over_seeds(self, figure: str) -> str:
         """The mean, and the standard deviation if there is more than one seed."""
         form = percent if figure.startswith("reduction") else number
@@ -93,22 +101,7 @@ def attributes_of(table: pd.DataFrame) -> dict[Place, str]:
     return {(d, s): labels.setting_name(s, of) for d, of in named.items() for s in of}
 
 
-# -- agreement ------------------------------------------------------------------------------------
-
-
-def agreement(printed: list[Cell]) -> dict[str, Any]:
-    """How many cells are within each tolerance of the paper's figure: heading -> counts."""
-    counts = {
-        heading: [sum(cell.gaps[i] <= limit + 1e-9 for cell in printed) for limit in TOLERANCES]
-        for i, heading in enumerate(COMPARED)
-    }
-    return {"cells": len(printed), **counts}
-
-
-def within(limit: float, printed: list[Cell]) -> list[str]:
-    """The methods whose every figure is that near to the paper's."""
-    other = {cell.method for cell in printed if max(cell.gaps) > limit + 1e-9}
-    return [m for m in dict.fromkeys(cell.method for cell in printed) if m not in other]
+# -- one method ------------------------------------------------------------------------------------
 
 
 def forms(printed: list[Cell]) -> dict[str, float]:

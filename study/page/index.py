@@ -3,24 +3,29 @@
 Reads what the stages of dvc.yaml make, and nothing of beyond/dvc.yaml.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from study import labels, paths, results
 from study.page import cells as counted
-from study.page import deviations, sources
-from study.page.cells import COMPARED, EXACT, FAR, TOLERANCES, Cell, agreement
+from study.page import deviations, fairness, printed, sources
 from study.page.found import Found, read
-from study.page.grid import TEXT, Column, Grid, by_place, changes, figures, texts
+from study.page.grid import TEXT, Column, Grid, by_place, figures
 from study.params import Params
 from study.results import Row
 from study.tables import layout
 from study.tables import results as table
 from study.tables.layout import number, percent
 
-ALL, REST = "All", "Not constant in print"
-TABLES = ("runs", "summary", "statistics", "subsets", "selection")  # whose hashes are shown
+TABLES = (
+    "runs",
+    "summary",
+    "statistics",
+    "subsets",
+    "selection",
+    "as_run",
+)  # whose hashes are shown
 
 
 def facts(params: Params) -> dict[str, Any]:
@@ -33,7 +38,9 @@ def facts(params: Params) -> dict[str, Any]:
         "vanilla": found.vanilla,
         "infofair": found.infofair,
         "unlike": unlike(found),
+        **printed.facts(found.attributes),
         **short(found),
+        **fairness.facts(found),
         **data(found),
         **deviations.facts(found),
         "findings": {m: said for m in params.method_names if (said := labels.finding(m))},
@@ -54,7 +61,6 @@ def unlike(found: Found) -> list[tuple[str, str, str]]:
 
 
 def short(found: Found) -> dict[str, Any]:
-    of_dataset = {d: [cell for cell in found.printed if cell.dataset == d] for d in found.paper}
     claimed = [cell for cell in found.infofair.values() if cell.dataset in found.paper]
     own = {
         d: [cell for cell in found.infofair.values() if cell.dataset == d]
@@ -62,24 +68,10 @@ def short(found: Found) -> dict[str, Any]:
         if d not in found.paper
     }
     vanilla = found.vanilla
-    rest = [cell for cell in found.printed if cell not in found.constant]
-    counts = {
-        **{labels.dataset_name(d): agreement(of) for d, of in of_dataset.items()},
-        ALL: agreement(found.printed),
-        REST: agreement(rest),
-    }
     return {
         "own": {d: (of, counted.below(of, vanilla) if vanilla else None) for d, of in own.items()},
-        "every": counts[ALL],
-        "others": counts[REST],
-        "agreement": agreement_grid(counts),
-        "distances": distances(found.printed),
         "constant": found.constant,
-        "near": {
-            d: (counted.within(FAR, of), counted.within(EXACT, of)) for d, of in of_dataset.items()
-        },
         "claimed": claimed,
-        "below": counted.below(claimed, vanilla) if vanilla else None,
         "beaten": {cell: by for cell in claimed if (by := counted.better(cell, found.rivals))},
         "fairest": counted.fairest(found.rivals),
         "leaks": {
@@ -88,47 +80,6 @@ def short(found: Found) -> dict[str, Any]:
             if report["leaks"]
         },
     }
-
-
-def agreement_grid(counts: Mapping[str, Mapping[str, Any]]) -> Grid:
-    columns = [Column("Dataset", TEXT), Column("Cells")]
-    for heading in COMPARED:
-        columns += figures(*(f"± {limit}" for limit in TOLERANCES), group=heading)
-    rows = [
-        [name, str(row["cells"]), *(str(n) for heading in COMPARED for n in row[heading])]
-        for name, row in counts.items()
-    ]
-    return Grid(
-        "Agreement with the paper",
-        "Number of cells within 0.01 and 0.02 of what the paper prints; imparity as the released "
-        "code computes it.",
-        columns,
-        rows,
-        {list(counts).index(ALL)},
-    )
-
-
-def distances(printed: list[Cell]) -> Grid:
-    """How far each method is from what is printed, at most, on each dataset."""
-    by: dict[tuple[str, str], list[Cell]] = {}
-    for cell in printed:
-        by.setdefault((cell.dataset, cell.method), []).append(cell)
-    rows = []
-    for (dataset, method), of in by.items():
-        constant = sum(cell.constant_in_print for cell in of)
-        most = (max(gaps) for gaps in zip(*(cell.gaps for cell in of), strict=True))
-        name = labels.full_method_name(method)
-        rows.append(
-            [labels.dataset_name(dataset), name, *map(number, most), str(constant or "")],
-        )
-    return Grid(
-        "Distances from the paper",
-        "The largest difference from the paper's figures over the settings of a dataset, selected "
-        "as there, and how many of them are constant predictors in print.",
-        [*texts("Dataset", "Method"), *figures(*COMPARED, "Constant in print")],
-        rows,
-        changes(row[0] for row in rows),
-    )
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -158,11 +109,6 @@ def data(found: Found) -> dict[str, Any]:
                 for key, row in found.settings.items()
             ],
         ),
-        "impossible": [
-            cell
-            for cell in found.printed
-            if cell.selected["paper_imparity"] + EXACT < found.settings[cell.key]["least"]
-        ],
     }  # fmt: skip
 
 

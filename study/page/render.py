@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from study import labels, paths
 from study.page import beyond, index
-from study.page.cells import FAR, TOLERANCES
+from study.page.cells import FAR
 from study.page.words import interval, listed, short
 from study.params import Params
 from study.tables.layout import number, percent, spread
@@ -45,7 +45,7 @@ def environment(folders: list[Path], escape: Callable[[str], str] | None = None)
         "far": _far,
     }  # fmt: skip
     made.globals |= {
-        "spread": spread, "interval": interval, "percent": percent, "tolerances": TOLERANCES,
+        "spread": spread, "interval": interval, "percent": percent,
         "limit": FAR, "strong": _strong, "italic": _italic, "code": _code, "link": _link,
     }  # fmt: skip
     return made

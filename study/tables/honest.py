@@ -69,7 +69,7 @@ def _block(summary: pd.DataFrame, dataset: str) -> Block:
         dataset,
         [f"{setting_name(name, names)} ({groups[name]} groups)" for name in names],
         lines,
-        [],
+        {},
         [SIMULATED] if (own["data"] != "real").any() else [],
     )
 

@@ -45,7 +45,7 @@ class Block:
     dataset: str
     settings: list[str]  # their names
     methods: dict[str, list[Line]]
-    floor: list[Cell]
+    feet: dict[str, list[Cell]]  # lines under all methods, by their label
     warnings: list[str]
 
     @property
@@ -135,10 +135,15 @@ def _html_block(block: Block, layout: Layout, boxed: bool) -> str:
             lines.append(row + _html_cells(line.cells, layout) + "</tr>")
             head = ""
         lines.append("</tbody>")
-    if any(cell.text for cell in block.floor):
-        row = '<tr class="floor"><th scope="row" colspan="2">Noise floor</th>'
-        lines += ["<tfoot>", row + _html_cells(block.floor, layout) + "</tr>", "</tfoot>"]
+    if block.feet:
+        lines += ["<tfoot>", *(_html_foot(*foot, layout) for foot in block.feet.items())]
+        lines += ["</tfoot>"]
     return "\n".join([*lines, "</table>" + "</div>" * boxed])
+
+
+def _html_foot(label: str, cells: list[Cell], layout: Layout) -> str:
+    head = f'<th scope="row" colspan="2">{html.escape(label)}</th>'
+    return f'<tr class="foot">{head}{_html_cells(cells, layout)}</tr>'
 
 
 def _html_cells(cells: list[Cell], layout: Layout) -> str:
@@ -163,8 +168,8 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
-    "−": "$-$", "±": r"$\pm$", "†": r"$\dagger$", "–": "--", "▼": r"$\bigtriangledown$",
-    "▲": r"$\bigtriangleup$",
+    "−": "$-$", "±": r"$\pm$", "†": r"$\dagger$", "‡": r"$\ddagger$", "–": "--",
+    "▼": r"$\bigtriangledown$", "▲": r"$\bigtriangleup$", "≥": r"$\geq$",
 }  # fmt: skip
 
 
@@ -216,9 +221,9 @@ def _latex_block(block: Block, layout: Layout) -> str:
                 rf"\textbf{{{latex(c.text)}}}" if c.best else latex(c.text) for c in line.cells
             ]
             lines.append(" & ".join([name, latex(line.label), *texts]) + r" \\")
-    if any(cell.text for cell in block.floor):
-        floor = ["Noise floor", "", *(latex(cell.text) for cell in block.floor)]
-        lines += [r"\midrule", " & ".join(floor) + r" \\"]
+    lines += [r"\midrule"] * bool(block.feet)
+    for label, foot in block.feet.items():
+        lines.append(" & ".join([latex(label), "", *(latex(c.text) for c in foot)]) + r" \\")
     legend = " ".join(rf"\emph{{{latex(k)}}}: {latex(v)}" for k, v in layout.legend.items())
     lines += [r"\bottomrule", r"\end{tabular}}", r"\par\smallskip", r"\begin{minipage}{\linewidth}"]
     return "\n".join([*lines, legend, r"\end{minipage}", r"\end{table}"])
@@ -251,8 +256,8 @@ def _markdown_block(block: Block, layout: Layout) -> str:
         for name, line in zip(names, of_method, strict=True):
             texts = [f"**{markdown(c.text)}**" if c.best else markdown(c.text) for c in line.cells]
             lines.append(markdown_row([name, markdown(line.label), *texts]))
-    if any(cell.text for cell in block.floor):
-        lines.append(markdown_row(["*Noise floor*", "", *(markdown(c.text) for c in block.floor)]))
+    for label, foot in block.feet.items():
+        lines.append(markdown_row([f"*{markdown(label)}*", "", *(markdown(c.text) for c in foot)]))
     return "\n".join([*lines, ""])
 
 

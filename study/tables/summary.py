@@ -64,9 +64,24 @@ def constant_in_print(row: Row) -> bool:
     return bool(row["paper_imparity"] == 0 and abs(row["paper_macro_f1"] - p / (1 + p)) < 0.0015)
 
 
-def noise_floor(summary: pd.DataFrame, dataset: str, setting: str) -> float:
-    """Expected imparity of a fair predictor with vanilla's selection rate; NaN without vanilla."""
-    return float(cell(summary, dataset, setting)["floor_released"].get("vanilla", float("nan")))
+def of_vanilla(summary: pd.DataFrame, dataset: str, setting: str, figure: str) -> float:
+    """Its mean; NaN without vanilla.
+
+    Of an exactly fair predictor with vanilla's selection rate, `floor_released` is the imparity to
+    expect, and `null_95_released` the one that 95 % of such models stay below.
+    """
+    return float(cell(summary, dataset, setting)[figure].get("vanilla", float("nan")))
+
+
+def without_evidence(summary: pd.DataFrame, dataset: str, setting: str) -> bool:
+    """Whether nothing says that there is any bias to reduce: study/protocol.py, `evidence`."""
+    return bool((cell(summary, dataset, setting)["evidence"] == "no").any())
+
+
+def threshold_control(row: Row) -> bool:
+    """Whether a mean has one: vanilla is its own, and that of a constant predictor is constant."""
+    known = not pd.isna(row["control_micro_f1"])
+    return bool(known and row["method"] != "vanilla" and row["note"] != "constant")
 
 
 def warnings(summary: pd.DataFrame) -> list[str]:

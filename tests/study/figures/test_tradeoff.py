@@ -73,7 +73,9 @@ def test_points_lie_at_the_mean_and_the_papers_where_it_prints_them() -> None:
     assert seen > 60
 
 
-def test_a_dashed_line_marks_vanillas_imparity_and_a_dotted_one_the_noise_floor() -> None:
+def test_a_dashed_line_marks_vanillas_imparity_and_a_dotted_one_what_is_not_told_from_fair() -> (
+    None
+):
     table = summary()
     figure = figures.tradeoff(table)
     mean = table[(table["protocol"] == "mean") & (table["method"] == "vanilla")]
@@ -81,12 +83,36 @@ def test_a_dashed_line_marks_vanillas_imparity_and_a_dotted_one_the_noise_floor(
         levels = {
             line.get_ydata()[0]: line.get_linestyle()
             for line in axes.lines
-            if line.get_linestyle() != "-" and len(line.get_xdata()) == 2
+            if line.get_linestyle() != "-" and list(line.get_xdata()) == [0, 1]
         }
-        assert set(levels) == {row.imparity_released, row.floor_released}
+        assert set(levels) == {row.imparity_released, row.null_95_released}
         grey = [patch for patch in axes.patches if to_rgb(patch.get_facecolor()) != (1, 1, 1)]
         tops = [patch.get_y() + patch.get_height() for patch in grey]
-        assert tops == [pytest.approx(row.floor_released)]
+        assert tops == [pytest.approx(row.null_95_released)]
+
+
+def test_a_line_leads_to_what_a_threshold_alone_does() -> None:
+    table = summary(("adult",), ("vanilla", "gdp", "infofair"), ("gender", "race"))
+    mean = table["protocol"] == "mean"
+    table.loc[mean, ["micro_f1", "imparity_released"]] = 0.8, 0.2
+    table.loc[mean & (table["method"] == "gdp"), ["micro_f1", "imparity_released"]] = 0.7, 0.1
+    table[["control_micro_f1", "control_imparity_released"]] = 0.75, 0.15
+    table.loc[table["setting"] == "race", "control_micro_f1"] = 0.1  # out of the picture
+    lines = by_gid(figures.tradeoff(table))
+    found = {gid: line for gid, line in lines.items() if gid.startswith("control-")}
+    assert set(found) == {"control-adult-gender-gdp", "control-adult-gender-infofair"}
+    assert {(*line.get_xdata(), *line.get_ydata()) for line in found.values()} == {(0.75, 0.15)}
+    constant = by_gid(figures.tradeoff(table.assign(note="constant")))
+    assert not any(gid.startswith("control-") for gid in constant)
+
+
+def test_a_panel_without_evidence_of_bias_is_marked() -> None:
+    table = summary(("adult",))
+    table.loc[table["setting"] == "race", "evidence"] = "no"
+    figure = figures.tradeoff(table)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert [title.endswith("‡") for title in titles] == [False, True, False]
+    assert "‡" not in "".join(a.get_title() for a in figures.tradeoff(summary()).axes)
 
 
 def test_the_front_is_a_staircase_through_its_methods() -> None:
@@ -113,7 +139,7 @@ def test_what_the_paper_prints_far_away_does_not_squash_the_rest() -> None:
     table.loc[mean, "micro_f1"] = [0.83, 0.82, 0.84, 0.81]
     table.loc[mean, "imparity_released"] = [0.06, 0.05, 0.04, 0.05]
     table.loc[table["protocol"] == "std", ["micro_f1", "imparity_released"]] = 0.002
-    table["floor_released"] = 0.01
+    table["null_95_released"] = 0.01
     printed = {
         "vanilla": (0.83, 0.762, 0.066), "gdp": (0.82, 0.74, 0.215), "fcfc": (0.257, 0.204, 0.0),
         "infofair": (0.816, 0.721, 0.047),

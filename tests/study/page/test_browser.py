@@ -86,7 +86,8 @@ def test_text_stands_out_from_its_ground(each: Any) -> None:
         look(each, scheme=scheme)
         colours = each.execute_script(
             """const there = (of) => document.querySelector(of);
-               const colours = ["body", ".lead", "caption", ".far", "main a"].filter(there)
+               const colours = ["body", ".lead", "caption", ".far", "main a", ".explained .mark",
+                   ".not-explained .mark", ".impossible .mark"].filter(there)
                  .map((of) => getComputedStyle(there(of)).color);
                return [...colours, getComputedStyle(document.body).backgroundColor];"""
         )

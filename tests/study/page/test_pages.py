@@ -22,7 +22,7 @@ from tests.study.page.inputs import Page, text_of
 
 HOSTILE = """</script></pre><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;"""
 WRITTEN = [paths.INDEX, paths.BEYOND, paths.DOCUMENT, paths.BEYOND_DOCUMENT]
-OF_INDEX = ("summary", "statistics", "subsets", "selection")
+OF_INDEX = ("summary", "statistics", "subsets", "selection", "as_run")
 OF_BEYOND = (
     "frontier", "frontier_summary", "hypervolume", "best", "goal", "information", "honest_summary",
     "luck_summary",
@@ -70,7 +70,8 @@ def test_neither_page_needs_what_the_others_pipeline_makes(site: Path, copy: Pat
 
 MADE_BY = {
     "index": {
-        **{f"results/{name}.csv": "summarize" for name in OF_INDEX},
+        **{f"results/{name}.csv": "summarize" for name in OF_INDEX[:4]},
+        "results/as_run.csv": "explain",
         "results/figures/tradeoff.svg": "figure@tradeoff",
         "results/figures/ablation.svg": "figure@ablation",
         "results/validation/compas.json": "validate@compas",
@@ -190,6 +191,7 @@ def test_strings_from_data_cannot_become_markup(copy: Path) -> None:
         path = paths.table(name)
         table = pd.read_csv(path).replace("race", HOSTILE)
         table = table.assign(note=HOSTILE) if name in ("summary", "subsets") else table
+        table = table.assign(explanation=HOSTILE) if name == "as_run" else table
         table.to_csv(path, index=False)
     quoted = json.dumps(HOSTILE)[1:-1]
     rewritten(paths.raw("adult") / "SOURCE.json", "train_idx.npy", quoted)

@@ -52,7 +52,7 @@ def from_html(text: str) -> Cells:
         method = ""
         for row in rows[2:]:
             names = [text for tag, _, text in row if tag == "th"]
-            if len(names) == 2 or names == ["Noise floor"]:
+            if len(names) == 2 or row[0][1].get("colspan") == "2":  # a foot
                 method, *names = names
             found[caption, method, "".join(names)] = [text for tag, _, text in row if tag == "td"]
     return found

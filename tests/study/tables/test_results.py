@@ -13,9 +13,11 @@ from study import labels
 from study.results import read
 from study.tables import results
 from tests.conftest import ROOT
-from tests.study.tables.formats import AWKWARD, FORMATS, READ, WRITE, Cells, Page
+from tests.study.tables.formats import AWKWARD, FORMATS, READ, WRITE, Cells, Page, unlatex
 from tests.summaries import SETTINGS, summary
 
+READABLE = {"html": str, "latex": unlatex, "markdown": str}
+LINES = ("ours, selected", "ours, mean ± std", "threshold control", "paper")
 NAMES = {method: labels.method_name(method) for method in labels.PAPER}
 
 
@@ -38,7 +40,7 @@ def expected(table: pd.DataFrame) -> Cells:
         settings = table.loc[table["dataset"] == dataset, "setting"].unique()
         for method, name in NAMES.items():
             for setting in settings:
-                for line in ("ours, selected", "ours, mean ± std", "paper"):
+                for line in LINES:
                     texts = cells.setdefault((title, name, line), [])
                     if (dataset, setting, method, "mean") not in by.index:
                         texts += ["N/A"] * 3
@@ -47,20 +49,27 @@ def expected(table: pd.DataFrame) -> Cells:
                         p: by.loc[(dataset, setting, method, p)] for p in ("paper", "mean", "std")
                     }
                     texts += [naive(of, line, column) for column in range(3)]
-        floors = [by.loc[(dataset, s, "vanilla", "mean")] for s in settings]
-        cells[title, "Noise floor", ""] = [
-            text
-            for row in floors
-            for text in (
-                "",
-                f"{row['floor_released']:.3f}",
-                percent(1 - row["floor_released"] / row["imparity_released"]),
-            )
-        ]
+            control = cells[title, name, "threshold control"]
+            if set(control) <= {"–", "N/A"}:
+                del cells[title, name, "threshold control"]
+        for setting in settings:
+            row = by.loc[(dataset, setting, "vanilla", "mean")]
+            change = percent(1 - row["floor_released"] / row["imparity_released"])
+            for name, figure, last in (
+                ("Noise floor", "floor_released", in_doubt(change, row)),
+                ("Fair, 95 %", "null_95_released", ""),
+            ):
+                cells.setdefault((title, name, ""), []).extend(["", f"{row[figure]:.3f}", last])
     return cells
 
 
+def in_doubt(text: str, row: pd.Series) -> str:
+    return f"({text})" if row["evidence"] == "no" and text != "–" else text
+
+
 def percent(value: float) -> str:
+    if np.isnan(value):
+        return "–"
     return "0.0%" if abs(value) < 0.0005 else f"{100 * value:.1f}%".replace("-", "−")
 
 
@@ -68,29 +77,39 @@ def naive(of: dict[str, pd.Series], line: str, column: int) -> str:
     selected, mean, std = of["paper"], of["mean"], of["std"]
     if line == "ours, selected":
         return (
-            f"{selected['micro_f1']:.3f}/{selected['macro_f1']:.3f}",
+            f"{selected['micro_f1']:.3f}/{selected['macro_f1']:.3f}{dagger(selected['note'])}",
             f"{selected['imparity_released']:.3f}",
-            percent(selected["reduction_released"]),
+            in_doubt(percent(selected["reduction_released"]), mean),
         )[column]
+    if line == "threshold control":
+        if mean.name[2] == "vanilla" or mean["note"] == "constant":
+            return "–"
+        verdict = {"yes": "does more", "no": "no more", "": "–"}[mean["more_than_threshold"]]
+        f1 = f"{mean['control_micro_f1']:.3f}/{mean['control_macro_f1']:.3f}"
+        return (f1, f"{mean['control_imparity_released']:.3f}", verdict)[column]
     if line == "paper":
         p, m = mean["paper_micro_f1"], mean["paper_macro_f1"]
         constant = bool(mean["paper_reduction"] == 1 and m < 0.5)
         digits = f"{100 * mean['paper_reduction']:#.4g}%".replace("-", "−")
-        return (f"{p:.3f}/{m:.3f}" + "†" * constant, f"{mean['paper_imparity']:.3f}", digits)[
-            column
-        ]
+        f1 = f"{p:.3f}/{m:.3f}" + "†" * constant
+        return (f1, f"{mean['paper_imparity']:.3f}", in_doubt(digits, mean))[column]
     if np.isnan(std["micro_f1"]):
         return (
-            f"{mean['micro_f1']:.3f}/{mean['macro_f1']:.3f}",
+            f"{mean['micro_f1']:.3f}/{mean['macro_f1']:.3f}{dagger(mean['note'])}",
             f"{mean['imparity_released']:.3f}",
-            percent(mean["reduction_released"]),
+            in_doubt(percent(mean["reduction_released"]), mean),
         )[column]
+    change = f"{percent(mean['reduction_released'])[:-1]} ± {percent(std['reduction_released'])}"
     return (
         f"{mean['micro_f1']:.3f} ± {std['micro_f1']:.3f}"
-        f" / {mean['macro_f1']:.3f} ± {std['macro_f1']:.3f}",
+        f" / {mean['macro_f1']:.3f} ± {std['macro_f1']:.3f}{dagger(mean['note'])}",
         f"{mean['imparity_released']:.3f} ± {std['imparity_released']:.3f}",
-        f"{percent(mean['reduction_released'])[:-1]} ± {percent(std['reduction_released'])}",
+        in_doubt(change, mean),
     )[column]
+
+
+def dagger(note: str) -> str:
+    return "†" + "/".join(re.findall(r"\d+", note)) if note else ""
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -133,7 +152,8 @@ def test_the_papers_lines_are_letter_by_letter_what_it_prints() -> None:
     table = paper.set_index(keys).add_prefix("paper_").reset_index()
     table = table[table["paper_micro_f1"].notna()]
     ours = dict.fromkeys(("micro_f1", "macro_f1", "imparity_released", "reduction_released"), 0.5)
-    marks = {"note": "", "data": "real", "partition": "authors", "floor_released": 0.1}
+    ours |= {"floor_released": 0.1, "null_95_released": 0.2, "control_micro_f1": np.nan}
+    marks = {"note": "", "data": "real", "partition": "authors", "evidence": "yes"}
     table = pd.concat([table.assign(protocol=p, **ours, **marks) for p in ("paper", "mean", "std")])
     cells = shown(table, "html")
     found = [text for (_, _, line), texts in cells.items() if line == "paper" for text in texts]
@@ -203,6 +223,32 @@ def test_constant_predictors_are_marked(note: str, mark: str, form: str) -> None
 
 
 @pytest.mark.parametrize("form", FORMATS)
+def test_where_nothing_says_there_is_bias_no_change_is_called_a_reduction(form: str) -> None:
+    table = summary(("adult",))
+    assert "race ‡" not in READABLE[form](written(table, form))
+    table.loc[table["setting"] == "race", "evidence"] = "no"
+    assert "race ‡" in READABLE[form](written(table, form))
+    cells = shown(table, form)
+    assert cells == expected(table)
+    for (_, method, line), texts in cells.items():
+        if line != "threshold control" and method != "Fair, 95 %":
+            assert [text.startswith("(") for text in texts[2::3]] == [
+                False, texts[5] != "N/A", False
+            ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_threshold_says_whether_a_method_does_more_and_constants_have_none(form: str) -> None:
+    table = summary(("adult",), ("vanilla", "gdp", "infofair"), ("gender",))
+    table.loc[table["method"] == "gdp", "more_than_threshold"] = "yes"
+    cells = shown(table, form)
+    found = {m: cells.get(("Adult Income", m, LINES[2])) for m in ("Vanilla", "GDP", "InfoFair")}
+    assert [of and of[2] for of in found.values()] == [None, "does more", "no more"]
+    constant = table.assign(note="constant")
+    assert not [key for key in shown(constant, form) if key[2] == LINES[2]]
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_simulated_data_and_other_splits_are_said_loudly(form: str) -> None:
     table = summary()
     text = written(table, form)
@@ -225,9 +271,10 @@ def test_another_method_comes_before_infofair_and_has_no_line_of_the_paper(form:
     rows = [key[1:] for key in cells if key[0] == "Adult Income"]
     assert rows == [
         ("Vanilla", "ours, selected"), ("Vanilla", "ours, mean ± std"), ("Vanilla", "paper"),
-        ("Mine", "ours, selected"), ("Mine", "ours, mean ± std"),
-        ("InfoFair", "ours, selected"), ("InfoFair", "ours, mean ± std"), ("InfoFair", "paper"),
-        ("Noise floor", ""),
+        ("Mine", "ours, selected"), ("Mine", "ours, mean ± std"), ("Mine", "threshold control"),
+        ("InfoFair", "ours, selected"), ("InfoFair", "ours, mean ± std"),
+        ("InfoFair", "threshold control"), ("InfoFair", "paper"),
+        ("Noise floor", ""), ("Fair, 95 %", ""),
     ]  # fmt: skip
 
 
@@ -235,7 +282,7 @@ def test_another_method_comes_before_infofair_and_has_no_line_of_the_paper(form:
 def test_without_vanilla_there_is_neither_reduction_nor_floor(form: str) -> None:
     table = summary(methods=("gdp",)).assign(reduction_released=np.nan)
     cells = shown(table, form)
-    assert ("Adult Income", "Noise floor", "") not in cells
+    assert {method for _, method, _ in cells} == {"GDP"}
     assert cells["Adult Income", "GDP", "ours, selected"][2::3] == ["–"] * 3
     assert cells["Adult Income", "GDP", "ours, mean ± std"][2::3] == ["–"] * 3
 
