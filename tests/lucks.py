@@ -1,4 +1,4 @@
-"""A made-up results/luck.csv, for tests of luck."""
+"""Made-up results/luck.csv and results/tried.csv."""
 
 from collections.abc import Mapping
 
@@ -50,3 +50,21 @@ def write(places: Mapping[str, list[str]], methods: tuple[str, ...] = METHODS) -
     table = runs(places, methods)
     results.write(table, "luck")
     results.write(summary(table), "luck_summary")
+
+
+def write_tried(places: Mapping[str, list[str]]) -> None:
+    """What `tried_table` writes, into the current folder: two readings of DI."""
+    paper = pd.read_csv(ROOT / paths.PAPER).query("method == 'di'")
+    rows = []
+    for cell in paper[paper["dataset"].isin(places)].to_dict("records"):
+        if cell["setting"] not in places[cell["dataset"]]:
+            continue
+        for off, name in ((0.001, "near"), (0.05, "far")):
+            row = {name: cell[name] for name in ("dataset", "setting", "method")}
+            row |= {f"paper_{f}": cell[f] for f in ("micro_f1", "macro_f1", "imparity")}
+            row |= {f: cell[f] + off for f in ("micro_f1", "macro_f1")}
+            row |= {"imparity_released": cell["imparity"] + off, "distance": off, "seed": 0}
+            row |= {"variant": f"di_{name}", "what": f"{name} the truth"}
+            row |= {"within": "yes" if off < 0.002 else "no"}
+            rows.append(row | {"data": "real", "partition": "authors"})
+    results.write(results.frame(rows, "tried"), "tried")

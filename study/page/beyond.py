@@ -14,7 +14,7 @@ import pandas as pd
 
 from study import labels, paths, results, standings
 from study.fronts import WITHOUT_LEAK
-from study.page import luck, sources
+from study.page import luck, sources, tried
 from study.page.cells import FAR, Place, attributes_of
 from study.page.grid import TEXT, Column, Grid, by_place, figures, texts
 from study.page.survival import FITTED, judged
@@ -26,7 +26,10 @@ from study.tables.layout import number, spread
 from study.tables.summary import constant_in_print
 
 SUMMARY = "frontier_summary"
-TABLES = (SUMMARY, "hypervolume", "best", "goal", "information", "honest_summary", "luck_summary")
+TABLES = (
+    SUMMARY, "hypervolume", "best", "goal", "information", "honest_summary", "luck_summary",
+    "tried",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ def facts(params: Params) -> dict[str, Any]:
         **goal(found),
         "bits": bits(found),
         "luck": luck.facts(found.tables["luck_summary"], found.row),
+        "tried": tried.facts(found.tables["tried"], found.row),
     }
 
 

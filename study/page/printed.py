@@ -18,8 +18,9 @@ from study.tables.layout import number, spread
 TOLERANCE = 0.002  # of study/explained.py: what `within` says
 SHOWN = ("micro_f1", "macro_f1", "imparity")
 OURS = ("micro_f1", "macro_f1", "imparity_released")
-EXPLAINED, NOT, IMPOSSIBLE = "explained", "not explained", "impossible"
-MARKS = {EXPLAINED: "✓", NOT: "✗", IMPOSSIBLE: "⊘"}
+EXPLAINED, GUESSED = "explained", "guessed"
+NOT, IMPOSSIBLE = "not explained", "impossible"
+MARKS = {EXPLAINED: "✓", GUESSED: "≈", NOT: "✗", IMPOSSIBLE: "⊘"}
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ def state(row: Mapping[Any, Any]) -> str:
     """What the metric cannot give is impossible, whatever else is explained of it."""
     if row["possible"] == "no":
         return IMPOSSIBLE
-    return EXPLAINED if row["within"] == "yes" else NOT
+    if row["within"] == "no":
+        return NOT
+    return GUESSED if row["guessed"] == "yes" else EXPLAINED
 
 
 def counts(table: pd.DataFrame) -> dict[str, int]:

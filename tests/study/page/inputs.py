@@ -116,6 +116,7 @@ def write_beyond(
         honests.write(plain, methods)
         frontiers.write(places, methods)
         lucks.write(plain)
+        lucks.write_tried(plain)
         _write_sources(plain, {})
         _write_lock(paths.LOCKS[1], LOCKED_BEYOND)
 

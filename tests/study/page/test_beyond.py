@@ -161,3 +161,14 @@ def test_data_that_is_not_the_papers_is_said_at_the_top(copy: Path, beyond: str)
     page.main("beyond")
     banner = paths.BEYOND.read_text(encoding="utf-8").split('<p class="banner"')[1].split("</p>")[0]
     assert "COMPAS is simulated, split at random" in " ".join(banner.split())
+
+
+def test_the_page_says_what_was_tried_and_how_near_it_came(site: Path, beyond: str) -> None:
+    table = results.read("tried", site / paths.table("tried")).query("dataset != 'compas'")
+    near = table[table["within"] == "yes"]
+    text = " ".join(text_of(beyond).split())
+    assert f"{table['variant'].nunique()} readings were tried" in text
+    assert f"Of {len(table)} pairs" in text
+    assert f"{len(near)} come out within 0.002" in text
+    assert f"no reading gives more than {near['variant'].value_counts().max()}." in text
+    assert "near the truth" in text

@@ -25,7 +25,7 @@ WRITTEN = [paths.INDEX, paths.BEYOND, paths.DOCUMENT, paths.BEYOND_DOCUMENT]
 OF_INDEX = ("summary", "statistics", "subsets", "selection", "as_run")
 OF_BEYOND = (
     "frontier", "frontier_summary", "hypervolume", "best", "goal", "information", "honest_summary",
-    "luck_summary",
+    "luck_summary", "tried",
 )  # fmt: skip
 
 
@@ -84,6 +84,7 @@ MADE_BY = {
         "results/information.csv": "beyond/dvc.yaml:information",
         "results/honest_summary.csv": "beyond/dvc.yaml:honest_table",
         "results/luck_summary.csv": "beyond/dvc.yaml:luck_table",
+        "results/tried.csv": "beyond/dvc.yaml:tried_table",
         "results/figures/frontier.svg": "beyond/dvc.yaml:figure",
         "results/figures/luck.svg": "beyond/dvc.yaml:luck_figure",
         "beyond/dvc.lock": "beyond/dvc.yaml:frontier",

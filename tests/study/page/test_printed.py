@@ -92,7 +92,8 @@ def test_each_cell_has_its_figures_its_state_in_words_and_its_explanation_folded
     for (kind, row), cell in zip(rows, expected.to_dict("records"), strict=True):
         state = (
             "impossible" if cell["possible"] == "no"
-            else "explained" if cell["within"] == "yes" else "not explained"
+            else "not explained" if cell["within"] == "no"
+            else "guessed" if cell["guessed"] == "yes" else "explained"
         )  # fmt: skip
         assert kind == state.replace(" ", "-")
         text = text_of(row)
