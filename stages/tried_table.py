@@ -12,6 +12,8 @@ from study import cli, explained, files, paths, results, swept, tried
 def main() -> None:
     rows: list[results.Row] = []
     for dataset in files.needed_json(paths.plan("summarize"), "check")["datasets"]:
+        if not files.needed_json(paths.plan("as_run", dataset), "check")["printed"]:
+            continue
         data = files.prepared(dataset)
         marks = {"dataset": dataset, "data": data.data, "partition": data.partition}
         for name in tried.WHAT:

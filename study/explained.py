@@ -54,6 +54,8 @@ def candidates(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     for them. `distance` is the largest of the three differences.
     """
     printed = paper.dropna(subset=["micro_f1"]).set_index(CELL).add_prefix("paper_").reset_index()
+    if runs.empty:
+        return pd.DataFrame(columns=TABLES["as_run_tried"])
     chosen = [selected(own) for _, own in runs.groupby("variant", sort=False)]
     table = pd.concat(chosen).merge(printed, on=CELL)
     table["distance"] = farthest(table)

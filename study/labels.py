@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from infofair.data.prepared import INTERSECTION
-from study.fronts import WITHOUT_LEAK
+from study.paths import WITHOUT_LEAK
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _readable(name: str) -> str:
 
 
 def dataset_name(dataset: str) -> str:
-    base = dataset.removesuffix(WITHOUT_LEAK)
+    base = dataset.removesuffix(f"_{WITHOUT_LEAK}")
     name = DATASETS.get(base) or _readable(base)
     return name + (" without leak" if base != dataset else "")
 

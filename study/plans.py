@@ -18,6 +18,7 @@ from infofair.data import dataset as datasets
 from infofair.methods.base import Solver
 from infofair.storage import sha256
 from study import paths
+from study.labels import DATASETS
 from study.params import Params
 
 Plan = dict[str, Any]
@@ -115,8 +116,12 @@ def _paper(dataset: str, method: str, params: Params) -> Plan:
 
 
 def _as_run(dataset: str, params: Params) -> Plan:
-    """What the authors' evident runs share; the rest of them is study/as_run's."""
+    """What the authors' evident runs share; the rest of them is study/as_run's.
+
+    A dataset that the paper does not have has no printed cells that they could explain.
+    """
     return {
+        "printed": dataset in DATASETS,
         "data": str(paths.processed(dataset)),
         "seeds": params.seeds,
         "hidden": params.knobs(dataset).hidden,

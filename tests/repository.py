@@ -156,6 +156,7 @@ class Stage:
 
     @property
     def trains(self) -> bool:
+        """A method that is listed in params.yaml."""
         return any(door in self.cmd for door in ("stages.train ", "stages.solve "))
 
     def depends_on(self, path: str) -> bool:

@@ -21,7 +21,18 @@ from infofair.data.dataset import Dataset, RawFile
 from infofair.data.prepared import Prepared
 from infofair.errors import Problem
 from infofair.storage import sha256, write_json, write_text
-from stages import check, download, evaluate, preprocess, solve, summarize, train, validate
+from stages import (
+    as_run,
+    check,
+    download,
+    evaluate,
+    explain,
+    preprocess,
+    solve,
+    summarize,
+    train,
+    validate,
+)
 from study import cli, params, paths, results
 from tests.conftest import ROOT, edit_params, write_plans
 from tests.repository import Pipeline, write_small
@@ -378,7 +389,7 @@ CASES = pytest.mark.parametrize(
 
 
 def summarized(own: Path, attributes: str, last: str) -> tuple[list[str], pd.DataFrame]:
-    """All doors up to summarize; the settings, and the summary."""
+    """All doors up to explain; the settings, and the summary."""
     settings = mine(own, attributes, last)
     shutil.copytree(ROOT / "data/reference", "data/reference")
     check.main()
@@ -389,6 +400,8 @@ def summarized(own: Path, attributes: str, last: str) -> tuple[list[str], pd.Dat
         door.main(str(paths.plan("train", "mine", method)))
     evaluate.main("mine")
     summarize.main()
+    as_run.main("mine")
+    explain.main()
     return settings, results.read("summary")
 
 

@@ -211,7 +211,9 @@ def test_a_title_has_the_figures_of_the_table() -> None:
         f"mean micro F1 {mean['micro_f1']:.3f} ± {std['micro_f1']:.3f}, "
         f"selected {selected['micro_f1']:.3f}, paper {mean['paper_micro_f1']:.3f}; "
         f"mean imparity {mean['imparity_released']:.3f} ± {std['imparity_released']:.3f}, "
-        f"selected {selected['imparity_released']:.3f}, paper {mean['paper_imparity']:.3f}"
+        f"selected {selected['imparity_released']:.3f}, paper {mean['paper_imparity']:.3f}; "
+        f"threshold control {mean['control_micro_f1']:.3f} / "
+        f"{mean['control_imparity_released']:.3f}"
     )
     links = figures.ablation(table).links
     assert links["bar-adult-race-infofair-macro_f1"].title == (
