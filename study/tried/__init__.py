@@ -18,7 +18,7 @@ from infofair.training.solve import one_thread, task_of
 from study import as_run
 from study.tried.adversarial import AdversarialGrowing
 from study.tried.di import DIByCategories, DIWithoutSensitive
-from study.tried.gdp import GDPByKernel, GDPByWideKernel, GDPInInfoFair
+from study.tried.gdp import GDPByKernel, GDPInInfoFair
 from study.tried.gerryfair import readings
 
 FAST = 1e-3  # ten times InfoFair's learning rate
@@ -53,11 +53,6 @@ READINGS = {
     "gdp_kernel": Reading("gdp", "the official kernel and grid", GDPByKernel()),
     "gdp_kernel_fast": Reading(
         "gdp", "the same, ten times the learning rate", GDPByKernel().with_knobs(learning_rate=FAST)
-    ),
-    "gdp_kernel_wide": Reading(
-        "gdp",
-        "the official kernel, its grid over all groups",
-        GDPByWideKernel().with_knobs(step=0.01),
     ),
     "gdp_in_infofair": Reading("gdp", "InfoFair's other heads built, unused", GDPInInfoFair()),
     "gdp_in_infofair_fast": Reading(

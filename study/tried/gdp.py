@@ -14,11 +14,13 @@ on.
 from functools import cache
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from infofair.methods.base import (
     CLASSES,
     GROUPS,
+    LANES,
     Outputs,
     Penalty,
     Stacked,
@@ -52,21 +54,17 @@ class GDPByKernel(Penalty):
 
     def penalty_gradient(self, p: Tensor, batch: Stacked) -> Tensor:
         """∂ΔGDP/∂pᵢ = Σ_x σ(x) (k(x − sᵢ) − q(x)/n) / Σ_x q(x) with σ(x) the sign of ŷ(x) − p̄."""
-        group, rows = batch.s[:, 0], p.shape[1]
+        R, rows = p.shape
+        # filled up to whole stacks, so that a product's kernel does not depend on who shares it
+        fill = (0, 0, 0, -R % LANES)
+        p, group = F.pad(p, fill), F.pad(batch.s[:, 0], fill)
         k = kernel(self.points(batch.groups), batch.groups, rows, p.dtype).to(p.device)
         counts = add_at(p.new_zeros(len(p), batch.groups), group, 1)
         sums = counts.new_zeros(counts.shape).scatter_add_(1, group, p)
         density = counts @ k.T  # R × points
         signs = (sums @ k.T - p.mean(1, keepdim=True) * density).sign()
         by_row = (signs @ k).gather(1, group) - (signs * density).sum(1, keepdim=True) / rows
-        return by_row / density.sum(1, keepdim=True)
-
-
-class GDPByWideKernel(GDPByKernel):
-    """The grid goes from the first group to the last."""
-
-    def points(self, groups: int) -> tuple[float, ...]:
-        return tuple(torch.arange(0, groups - 1 + self.step / 2, self.step).tolist())
+        return (by_row / density.sum(1, keepdim=True))[:R]
 
 
 class GDPInInfoFair(GDPByKernel):

@@ -1,5 +1,7 @@
 """What was tried: readings can be run, are told apart, and are what they say."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -13,7 +15,7 @@ from study.tried import OF_GERRYFAIR, READINGS, WHAT
 from study.tried.adversarial import AdversarialGrowing
 from study.tried.gerryfair import Reading, readings
 from tests.simulated import prepared
-from tests.steps import minibatch, run
+from tests.steps import minibatch, run, same_bits
 
 
 def test_no_name_stands_for_two_readings() -> None:
@@ -64,3 +66,17 @@ def test_a_reading_of_gerryfair_says_0_or_1(reading: Reading) -> None:
 def test_the_readings_have_names_of_their_own() -> None:
     names = [reading.what for reading in readings()]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_readings_models_are_unaffected_by_their_neighbours(name: str) -> None:
+    """Whoever shares a pass, so that results do not depend on the number of workers."""
+    reading, data = READINGS[name], prepared(1500, 40, 5)
+    how: dict[str, Any] = {
+        "alphas": (reading.strength,), "epochs": 1, "batch_size": 128, "streams": "authors",
+        "data": data, "hidden": (32,),
+    }  # fmt: skip
+    together = run(reading.method, tuple(data.settings), seeds=(0, 1), **how)
+    for key in ((0, "gender", reading.strength), (1, "race", reading.strength)):
+        alone = run(reading.method, (key[1],), seeds=(key[0],), **how)
+        assert same_bits(alone[key], together[key])
