@@ -94,7 +94,6 @@ def flip(path: Path) -> None:
 # -- kill -9 -------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="open: since as_run is a stage, dvc.lock alone differs afterwards")
 def test_however_often_it_is_killed_a_run_ends_with_the_results_of_an_undisturbed_one(
     undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
