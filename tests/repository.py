@@ -54,6 +54,15 @@ SHORTER: dict[str, dict[str, Any]] = {
     "lfr": {"prediction": [1.0], "parity": [1.0], "iterations": 3, "prototypes": 3},
     "infofair_fitted": {"warm_up": 1, "critic_steps": 2},
 }
+# Even shorter: one network and one solver, for where it does not matter what is trained.
+FEW: dict[str, Any] = {
+    "methods": {"trained": ["vanilla"], "ablations": [], "solved": ["lfr"]},
+    "beyond": {"trained": [], "solved": []},
+    "frontier": {"seeds": [0], "exceptions": {}, "strengths": {"vanilla": [0.0]}},
+    "honest": {
+        "splits": [0], "seeds": [0], "smallest_group": 20, "strengths": {"vanilla": 0.0}
+    },
+}  # fmt: skip
 
 
 class Pipeline:

@@ -113,17 +113,14 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 @pytest.mark.parametrize(
     "name", ["results_table", "tradeoff", "ablation", "frontier", "luck", "honest_table"]
 )
-def test_a_notebook_is_executed_to_the_same_bytes(name: str, small: Path) -> None:
+def test_a_notebook_is_executed_to_what_the_functions_give(name: str, small: Path) -> None:
+    """(.ci/miniature executes each of them twice, and compares the bytes.)"""
     kept = [paths.executed(name)]
     kept += [paths.figure(name, kind) for kind in notebooks.WRITTEN[name]]
     notebooks.run(name)
-    first = [path.read_bytes() for path in kept]
-    notebooks.run(name)
-    assert [path.read_bytes() for path in kept] == first
     assert {path.name for path in Path("reports").iterdir()} == {f"{name}.ipynb"}
     assert len(list(paths.FIGURES.iterdir())) == len(kept) - 1
 
-    # what it writes is what the functions give
     read = [results.read(table) for table in notebooks.READ[name].values()]
     if name.endswith("_table"):
         given = (

@@ -3,7 +3,8 @@
     python forked.py repro …
 
 DVC and the doors do what they do under `dvc`; saved are the seconds in which each new Python loads
-PyTorch and its like, more than all that a small pipeline computes. .ci/miniature saves nothing.
+PyTorch and its like, more than all that a small pipeline computes. .ci/miniature runs the paper's
+pipeline once without it.
 """
 
 import gc
@@ -64,7 +65,8 @@ def main() -> int:
     from dvc.stage import run as of_stages
 
     of_stages._run = run
-    os.environ["INFOFAIR_WORKERS"] = "1"  # no processes beside the fork, which would load it all
+    # no processes beside the fork, unless asked for: they would load it all
+    os.environ.setdefault("INFOFAIR_WORKERS", "1")
     return cli.main(sys.argv[1:])
 
 

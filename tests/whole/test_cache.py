@@ -13,6 +13,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.repository import Pipeline, covers, write_small
 
+pytestmark = pytest.mark.slow
+
 # What cannot change an output: it talks to the terminal or hands work out.
 HARMLESS = {
     "study.cli": "messages",

@@ -16,20 +16,11 @@ import pytest
 from ruamel.yaml import YAML
 
 from study import paths
-from tests.repository import Pipeline, write_small
+from tests.repository import FEW, Pipeline, write_small
 
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("INFOFAIR_FAULTS") or 3)
-# One network and one solver: what is killed is DVC and stages, whatever they train.
-FEW = {
-    "methods": {"trained": ["vanilla"], "ablations": [], "solved": ["lfr"]},
-    "beyond": {"trained": [], "solved": []},
-    "frontier": {"seeds": [0], "exceptions": {}, "strengths": {"vanilla": [0.0]}},
-    "honest": {
-        "splits": [0], "seeds": [0], "smallest_group": 20, "strengths": {"vanilla": 0.0}
-    },
-}  # fmt: skip
 LOCKS = [str(lock) for lock in paths.LOCKS]
 NPZ = "data/processed/compas.npz"
 PREDICTIONS = "results/predictions/compas/lfr.npz"
@@ -63,7 +54,7 @@ class Undisturbed:
         self.before = write_small(folder / "before", **FEW)
         self.after = self.before.copy(folder / "after")
         start = time.monotonic()
-        self.after.run("-m", "dvc", "repro")
+        self.after.repro()
         self.seconds = time.monotonic() - start
         self.results = self.after.made()
 
@@ -112,7 +103,7 @@ def test_however_often_it_is_killed_a_run_ends_with_the_results_of_an_undisturbe
     undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
     moments = random.Random(KILLS)
-    longest = undisturbed.seconds / 3
+    longest = undisturbed.seconds  # of a third of a run: this one's stages load nothing
     kills = 0
     while kills < KILLS:
         pipeline = undisturbed.before.copy(tmp_path / f"after {kills} kills")

@@ -99,7 +99,8 @@ def test_what_the_document_says_leads_to_rows_that_git_does_not_see(followed: Pi
 @pytest.mark.slow
 def test_what_the_document_says_leads_to_the_figures(followed: Pipeline) -> None:
     folder = followed.folder
-    shell(followed, blocks("bash")[-1])
+    assert blocks("bash")[-1] == "dvc repro\n"
+    followed.repro()
 
     summary = pd.read_csv(folder / "results/summary.csv")
     settings = [*loans.DATASET.sensitive, "intersection"]

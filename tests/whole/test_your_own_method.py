@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from study import labels
 from tests.documents import blocks
-from tests.repository import Pipeline, write_small
+from tests.repository import FEW, Pipeline, write_small
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def status(pipeline: Pipeline) -> list[str]:
 
 @pytest.fixture(scope="module")
 def added(tmp_path_factory: pytest.TempPathFactory) -> Added:
-    pipeline = write_small(tmp_path_factory.mktemp("method") / "copy")
+    pipeline = write_small(tmp_path_factory.mktemp("method") / "copy", **FEW)
     repro(pipeline)
     pipeline.git("add", "--all")
     pipeline.git("commit", "--quiet", "--message", "Before")

@@ -17,7 +17,7 @@ from infofair.methods import fcfc
 from infofair.methods.base import Task
 from infofair.methods.fcfc import FCFC, constraints, loss, minimise, with_intercept
 from infofair.training.solve import task_of
-from tests.infofair.methods.figures import figures, slow_but_for
+from tests.infofair.methods.figures import figures
 from tests.simulated import prepared
 
 FREE = 1e9  # a bound that binds nobody
@@ -54,11 +54,10 @@ def test_without_a_bound_it_is_logistic_regression() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.slow
-def test_without_a_bound_it_is_logistic_regression_on_adult(
+def test_without_a_bound_it_is_logistic_regression_on_compas(
     real_data: Callable[[str], Prepared],
 ) -> None:
-    X, y, A = parts(task_of(real_data("adult"), "intersection"))
+    X, y, A = parts(task_of(real_data("compas"), "intersection"))
     assert minimise(X, y, A, FREE).loss == pytest.approx(sklearn_loss(X, y), abs=1e-4)
 
 
@@ -204,51 +203,23 @@ def test_a_minimum_that_is_not_reached_is_said_to_be_so(monkeypatch: pytest.Monk
 
 # -- the real data ------------------------------------------------------------------------------
 
+# (those of the larger datasets are looked at in the committed results: tests/whole/test_committed)
 FIGURES = [  # micro F1, imparity as released
-    ("compas", "gender", 0.972, 0.050),
-    ("compas", "race", 0.972, 0.181),
-    ("compas", "intersection", 0.882, 0.247),
-    ("adult", "gender", 0.837, 0.035),
-    ("adult", "race", 0.842, 0.040),
-    ("adult", "intersection", 0.826, 0.095),
-    ("dutch", "gender", 0.810, 0.034),
-    ("dutch", "marital", 0.813, 0.031),
-    ("dutch", "intersection", 0.779, 0.091),
+    ("gender", 0.972, 0.050),
+    ("race", 0.972, 0.181),
+    ("intersection", 0.882, 0.247),
 ]
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("dataset", "setting", "micro", "gap"), slow_but_for("compas", FIGURES))
-def test_the_real_data_give_the_known_figures(
-    dataset: str,
-    setting: str,
-    micro: float,
-    gap: float,
-    real_data: Callable[[str], Prepared],
+@pytest.mark.parametrize(("setting", "micro", "gap"), FIGURES)
+def test_compas_gives_the_known_figures(
+    setting: str, micro: float, gap: float, real_data: Callable[[str], Prepared]
 ) -> None:
-    data = real_data(dataset)
+    data = real_data("compas")
     task = task_of(data, setting)
     fit = FCFC(covariance=0.0).fit(task, 0)
     found = figures(data, setting, fit.predict(task.X["test"]))
     assert found["micro_f1"] == pytest.approx(micro, abs=0.01)
     assert found["imparity_released"] == pytest.approx(gap, abs=0.01)
     assert fit.log[0]["covariance"] < 1e-8
-
-
-PRINTED = {"compas": (0.446, 0.308), "adult": (0.257, 0.204), "dutch": (0.479, 0.324)}
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("dataset", slow_but_for("compas", PRINTED))
-def test_labels_left_in_0_and_1_give_the_papers_cells(
-    dataset: str, real_data: Callable[[str], Prepared]
-) -> None:
-    data = real_data(dataset)
-    for setting in data.settings:
-        task = task_of(data, setting)
-        X, y, A = parts(task)
-        w = minimise(X, (y + 1) // 2, A, 0.0).w
-        probability = expit(with_intercept(task.X["test"]) @ w)
-        assert probability.min() > 0.5  # a yes to everyone
-        found = figures(data, setting, probability)
-        assert (found["micro_f1"], found["macro_f1"]) == pytest.approx(PRINTED[dataset], abs=5e-4)
