@@ -199,11 +199,11 @@ def test_the_bootstrap_is_what_a_loop_over_resampled_rows_gives(quick: None) -> 
     ]
     for b, m in product(range(60), range(4)):
         of_model, rates, right, plug_in = predicted[m], [], [], []
-        for rows, (weights, halves) in zip(members, drawn, strict=True):
+        for rows, (weights, more) in zip(members, drawn, strict=True):
             rows_drawn = np.repeat(rows, weights[b])
-            assert len(rows_drawn) + halves[b].sum() == len(rows)  # as many as the group has
-            rates.append((of_model[rows_drawn].sum() + halves[b, 1]) / len(rows))
-            plug_in.append((of_model[rows].sum() + 0.5) / (len(rows) + 1))
+            assert len(rows_drawn) + more[b].sum() == len(rows)  # as many as the group has
+            rates.append((of_model[rows_drawn].sum() + more[b, 1]) / len(rows))
+            plug_in.append((of_model[rows].sum() + 2) / (len(rows) + 4))
             right.append(of_model[rows_drawn] == y[rows_drawn])
         gap = np.mean([abs(r - q) for i, r in enumerate(rates) for q in rates[:i]])
         drawn_from = np.mean([abs(r - q) for i, r in enumerate(plug_in) for q in plug_in[:i]])
@@ -223,12 +223,12 @@ def test_the_chunks_and_the_other_models_change_no_number(
         np.testing.assert_array_equal(values[:, 2], alone[metric][:, 0])
 
 
-def test_every_row_is_drawn_as_often_and_each_class_half_as_often() -> None:
-    weights, halves = (np.concatenate(parts) for parts in zip(*resamples(0, 50), strict=True))
+def test_every_row_is_drawn_as_often_and_each_class_twice_as_often() -> None:
+    weights, more = (np.concatenate(parts) for parts in zip(*resamples(0, 50), strict=True))
     assert weights.shape == (uncertainty.REPLICATES, 50)
-    assert np.abs(weights.mean(axis=0) - 50 / 51).max() < 5 / np.sqrt(uncertainty.REPLICATES)
-    assert weights.var() == pytest.approx(50 / 51 * (1 - 1 / 51), abs=0.05)  # binomial
-    assert halves.mean(axis=0) == pytest.approx([25 / 51] * 2, abs=0.1)
+    assert np.abs(weights.mean(axis=0) - 50 / 54).max() < 5 / np.sqrt(uncertainty.REPLICATES)
+    assert weights.var() == pytest.approx(50 / 54 * (1 - 1 / 54), abs=0.05)  # binomial
+    assert more.mean(axis=0) == pytest.approx([100 / 54] * 2, abs=0.15)
 
 
 def test_intervals_are_as_wide_as_the_normal_approximation_has_them() -> None:
@@ -251,10 +251,10 @@ def test_intervals_are_as_wide_as_the_normal_approximation_has_them() -> None:
 
 def test_an_interval_corrects_the_bias_of_its_errors() -> None:
     errors = np.linspace(0.0, 0.1, 1001)  # mean 0.05
-    assert interval(0.3, errors) == pytest.approx((0.3 + 0.0025 - 0.1, 0.3 + 0.0975 - 0.05))
+    assert interval(0.3, errors) == pytest.approx((0.3 + 0.0025 - 0.1, 0.3 + 0.0975))
     assert interval(0.05, errors)[0] == 0  # no imparity is below
-    assert interval(0.3, errors, fair=True) == pytest.approx((0, 0.3475))
-    assert interval(0.99, errors - 0.05)[1] == 1
+    assert interval(0.3, errors, fair=True) == pytest.approx((0, 0.3975))
+    assert interval(0.99, errors)[1] == 1
 
 
 GENDER = [1469, 3053]
@@ -272,14 +272,14 @@ COVERED = {
     "COMPAS, sex": ([119, 498], [0.353, 0.502]),
     "two large groups, a small gap": (GENDER, [0.20, 0.21]),
     "two large groups, fair": (GENDER, [0.2, 0.2]),
-}  # fmt: skip
-
-
-# Short of what is asked for: a small group beside others of nearly its rate, groups of three rows.
-SHORT = {
     "Dutch, marital": ([60, 3756, 1899, 327], [0.243, 0.537, 0.324, 0.365]),
+    # a group of three rows, a group of one
     "COMPAS, race": ([224, 53, 3, 298, 39], [0.415, 0.453, 0.333, 0.547, 0.282]),
-}
+    "like COMPAS, both": (
+        [45, 10, 1, 58, 5, 179, 43, 2, 240, 34],
+        [0.30, 0.40, 0.50, 0.40, 0.20, 0.44, 0.47, 0.25, 0.58, 0.30],
+    ),
+}  # fmt: skip
 
 
 def coverage(sizes: list[int], rates: list[float], times: int) -> float:
@@ -300,7 +300,7 @@ def coverage(sizes: list[int], rates: list[float], times: int) -> float:
     return held / times
 
 
-@pytest.mark.parametrize("name", list(COVERED)[:2])
+@pytest.mark.parametrize("name", list(COVERED)[1:3])
 def test_intervals_hold_the_truth(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uncertainty, "DRAWS", 999)
     monkeypatch.setattr(uncertainty, "REPLICATES", 400)
@@ -314,14 +314,6 @@ def test_intervals_hold_the_truth_in_a_long_simulation(
 ) -> None:
     monkeypatch.setattr(uncertainty, "DRAWS", 999)
     monkeypatch.setattr(uncertainty, "REPLICATES", 400)
-    assert 0.90 <= coverage(*COVERED[name], times=600) <= 0.98
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SHORT)
-def test_intervals_fall_short_where_groups_are_tiny(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(uncertainty, "DRAWS", 999)
-    monkeypatch.setattr(uncertainty, "REPLICATES", 400)
-    assert 0.86 <= coverage(*SHORT[name], times=600) <= 0.98
+    # of Adult's ten groups half have so few rows that the four more make it cautious
+    most = 0.995 if name == "Adult, sex and race" else 0.98
+    assert 0.90 <= coverage(*COVERED[name], times=600) <= most
