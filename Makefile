@@ -53,7 +53,7 @@ recover: setup ## put right what a killed run or a failing disk left behind (rep
 repro: recover ## the paper (dvc repro): data, training, metrics, table, figures, page
 	dvc repro
 
-beyond: recover ## what is beyond the paper (dvc repro beyond/dvc.yaml): fronts, honest table; an hour
+beyond: recover ## what is beyond the paper (dvc repro beyond/dvc.yaml): fronts, honest data, thresholds, luck; an hour
 	dvc repro beyond/dvc.yaml
 
 report: recover ## make the paper's page, and open it or say where it is

@@ -9,6 +9,7 @@ from typing import Any
 _PUBLIC: dict[str, tuple[str, str | None]] = {  # name: module, and what of it (None: itself)
     "metrics": ("infofair.metrics", None),
     "methods": ("infofair.methods", None),
+    "thresholds": ("infofair.thresholds", None),
     "load_dataset": ("infofair.data.load", "load_dataset"),
     "fit": ("infofair.training.fit", "fit"),
     "load_model": ("infofair.training.model", "load_model"),

@@ -60,13 +60,14 @@ def front(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[pareto(f1, imparity)].sort_values("validation_imparity", kind="stable")
 
 
-def pick(rows: pd.DataFrame, budget: float) -> Row | None:
+def pick(rows: pd.DataFrame, budget: float, knob: str = "strength") -> Row | None:
     """The strength of most mean validation F1 whose mean validation imparity is in the budget.
 
     Of equals the one with less imparity, then the lower strength. None if none is in the budget.
+    knob: the column of the strengths.
     """
     rows = rows[rows["validation_imparity"] <= budget]  # never true of one that diverged
-    order = {"validation_micro_f1": False, "validation_imparity": True, "strength": True}
+    order = {"validation_micro_f1": False, "validation_imparity": True, knob: True}
     rows = rows.sort_values(list(order), ascending=list(order.values()))
     return next(iter(rows.to_dict("records")), None)
 

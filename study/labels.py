@@ -87,8 +87,12 @@ METHODS = {
     "plugin_mi": Label("Plug-in MI", Look("#5a0f00", ">")),
     "reweighing": Label("Reweighing", Look("#e1b4b4", "d")),
     "expgrad": Label("Exp. gradient", Look("#2d4b4b", "h")),
+    "logistic": Label("Logistic", Look("#d200b4", "$▬$")),
+    "boosting": Label("Boosting", Look("#0f6900", "$▮$")),
 }
-MORE = ("infofair_fitted", "dp_gap", "plugin_mi", "reweighing", "expgrad")  # not in the paper
+MORE = (  # not in the paper
+    "infofair_fitted", "dp_gap", "plugin_mi", "reweighing", "expgrad", "logistic", "boosting",
+)  # fmt: skip
 PAPER = tuple(method for method in METHODS if method not in MORE)
 VARIANTS = {"infofair": "T+S+D", "infofair_ts": "T+S", "infofair_td": "T+D"}  # the ablation's
 VARIANT_LOOKS = {  # as bars: colour and hatching
@@ -101,10 +105,9 @@ ATTRIBUTES = {"marital": "marital status"}
 
 # For methods without an entry: as far from the colours above, and from each other, as those are.
 SPARE_COLOURS = (
-    "#9678ff", "#b4c369", "#d200b4", "#0f6900", "#874b3c", "#694b78", "#96c387", "#6900a5",
-    "#3c0f3c",
+    "#9678ff", "#b4c369", "#874b3c", "#694b78", "#96c387", "#6900a5", "#3c0f3c",
 )  # fmt: skip
-SPARE_MARKS = ("$▬$", "$▮$", "$◖$", "$◗$", "$♥$", "$♠$", "$♣$", "$◢$", "$✦$")
+SPARE_MARKS = ("$◖$", "$◗$", "$♥$", "$♠$", "$♣$", "$◢$", "$✦$")
 
 
 # -- names ---------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ WRITTEN = {
     "ablation": ("svg", "png"),
     "frontier": ("svg", "png"),
     "luck": ("svg", "png"),
+    "thresholds": ("svg", "png"),
     "honest_table": ("html", "tex", "md"),
     "experiments": (),
 }
@@ -38,6 +39,7 @@ READ = {
     "ablation": {"summary": "summary"},
     "frontier": {"summary": "frontier_summary", "areas": "hypervolume", "best": "best"},
     "luck": {"runs": "luck", "summary": "luck_summary"},
+    "thresholds": {"rules": "unprocessed", "summary": "honest_summary"},
     "honest_table": {"summary": "honest_summary"},
     "experiments": {},
 }

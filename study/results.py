@@ -51,6 +51,7 @@ EVALUATION = {
     ],
 }  # fmt: skip
 
+_SWEPT = [*CELL, "strength", "seed", "split", *METRICS, "selection_rate", "note", *MARKS]
 _AREAS = ["hypervolume", "above_chord"]
 _COMPARED = ["micro_f1", "imparity"]
 _SHOWN = ["micro_f1", "macro_f1", "imparity_released"]
@@ -87,7 +88,8 @@ TABLES = {
         *(f"should_{m}_std" for m in _SHOWN), "distance", "within", "guessed", "possible",
         "explanation", *MARKS,
     ],
-    "frontier": [*CELL, "strength", "seed", "split", *METRICS, "selection_rate", "note", *MARKS],
+    "frontier": _SWEPT,
+    "thresholds": _SWEPT,
     "frontier_summary": [
         *CELL, "strength", "split", "seeds", *METRICS, *(f"{m}_std" for m in METRICS), "constant",
         "diverged", *MARKS,
@@ -122,6 +124,14 @@ TABLES = {
         *(f"more_{m}{end}" for m in _COMPARED for end in ("", "_low", "_high")),
         "constant", "diverged", "data",
     ],
+    "unprocessed": [
+        *CELL, "notion", "tolerance", "splits", "validation_micro_f1", "validation_imparity",
+        "micro_f1", "micro_f1_width", "imparity", "imparity_width", "largest_gap",
+        "opportunity_gap", "odds_gap", "random",
+    ],
+    "dominated": [
+        *CELL, "base", *_COMPARED, "base_tolerance", *(f"base_{m}" for m in _COMPARED), "dominated",
+    ],
 }  # fmt: skip
 MADE_BY = {
     **dict.fromkeys(
@@ -133,6 +143,7 @@ MADE_BY = {
     ),
     **dict.fromkeys(("honest", "honest_summary"), "beyond/dvc.yaml:honest_table"),
     "tried": "beyond/dvc.yaml:tried_table",
+    **dict.fromkeys(("unprocessed", "dominated", "thresholds"), "beyond/dvc.yaml:unprocessed"),
     **dict.fromkeys(("luck", "luck_summary"), "beyond/dvc.yaml:luck_table"),
     "information": "beyond/dvc.yaml:information",
 }

@@ -1,9 +1,11 @@
 """Say which method, and which strength of it, to take for a budget of imparity.
 
-Answers from results/frontier.csv, without data or training: of each method's strengths with a mean
-validation imparity within the budget, the one with the highest mean validation micro F1, and what
-it does on the test rows, which chose nothing. Intervals are 95 % ones of the mean over seeds,
-Student's t: they say how much depends on the seed, not on which rows are tested.
+Answers from results/frontier.csv and results/thresholds.csv, without data or training: of each
+method's strengths with a mean validation imparity within the budget, the one with the highest mean
+validation micro F1, and what it does on the test rows, which chose nothing. `…_thresholds` are
+unconstrained models with thresholds by group, whose strength is the tolerance. Intervals are 95 %
+ones of the mean over seeds, Student's t: they say how much depends on the seed, not on which rows
+are tested.
 """
 
 import math
@@ -12,6 +14,7 @@ import pandas as pd
 
 from infofair.errors import Problem
 from study import cli, fronts, paths, results
+from study.dominance import WITH_THRESHOLDS
 from study.results import Row
 
 RUNS = paths.table("frontier")
@@ -82,6 +85,10 @@ def answer(methods: dict[str, pd.DataFrame], budget: float) -> str:
     if missing := [name for name in methods if name not in found]:
         said.append(f"Never within the budget on validation rows: {', '.join(missing)}.")
     said.append("In brackets: 95 % intervals of the mean over seeds (Student's t).")
+    if any(name.endswith(WITH_THRESHOLDS) for name in found):
+        said.append(
+            f"…{WITH_THRESHOLDS}: by group, which has to be known of every row they decide on."
+        )
     if any(row["constant"] for row in found.values()):
         said.append("†: at this strength some seeds give every row the same class.")
     said.append(
@@ -114,7 +121,7 @@ def budget_of(text: str) -> float:
 
 def main(dataset: str, setting: str, max_imparity: str, method: str | None) -> None:
     budget = budget_of(max_imparity)
-    runs = results.read("frontier")
+    runs = pd.concat([results.read("frontier"), results.read("thresholds")])
     for option, value in (("dataset", dataset), ("setting", setting), ("method", method)):
         if value is not None:
             one_of(option, value, list(dict.fromkeys(runs[option])))

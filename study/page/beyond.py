@@ -14,7 +14,7 @@ import pandas as pd
 
 from study import labels, paths, results, standings
 from study.fronts import WITHOUT_LEAK
-from study.page import luck, sources, tried
+from study.page import luck, sources, tried, unprocessed
 from study.page.cells import FAR, Place, attributes_of
 from study.page.grid import TEXT, Column, Grid, by_place, figures, texts
 from study.page.survival import FITTED, judged
@@ -28,7 +28,7 @@ from study.tables.summary import constant_in_print
 SUMMARY = "frontier_summary"
 TABLES = (
     SUMMARY, "hypervolume", "best", "goal", "information", "honest_summary", "luck_summary",
-    "tried",
+    "tried", "unprocessed", "dominated",
 )  # fmt: skip
 
 
@@ -72,6 +72,9 @@ def facts(params: Params) -> dict[str, Any]:
         "bits": bits(found),
         "luck": luck.facts(found.tables["luck_summary"], found.row),
         "tried": tried.facts(found.tables["tried"], found.row),
+        "thresholds": unprocessed.facts(
+            found.tables["unprocessed"], found.tables["dominated"], found.row
+        ),
     }
 
 
@@ -364,6 +367,7 @@ def of_page(params: Params) -> dict[str, Any]:
         "honest_table": layout.to_html(honest.blocks(table), honest.layout(table), boxed=True),
         "frontier": sources.drawing("frontier", "beyond/dvc.yaml:figure"),
         "strips": sources.drawing("luck", "beyond/dvc.yaml:luck_figure"),
+        "rules": sources.drawing("thresholds", "beyond/dvc.yaml:thresholds_figure"),
         **sources.made(params, paths.LOCKS[1], "beyond/dvc.yaml:frontier", outputs(params)),
     }
 

@@ -22,7 +22,8 @@ PAGES: dict[str, tuple[Any, Path]] = {
     "beyond": (beyond, paths.INDEX),
 }
 OWN_MARKUP = (
-    "results_table", "honest_table", "tradeoff", "ablation", "frontier", "strips", "css", "js",
+    "results_table", "honest_table", "tradeoff", "ablation", "frontier", "strips", "rules", "css",
+    "js",
 )  # fmt: skip
 
 

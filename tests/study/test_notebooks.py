@@ -43,6 +43,7 @@ def small(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "hypervolume": areas,
         "best": fronts.best(table),
         "honest_summary": honests.summary(("adult",)),
+        "unprocessed": honests.rules(honests.runs(("adult",))),
         "luck": trained,
         "luck_summary": lucks.summary(trained),
     }.items():
@@ -111,7 +112,8 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 
 
 @pytest.mark.parametrize(
-    "name", ["results_table", "tradeoff", "ablation", "frontier", "luck", "honest_table"]
+    "name",
+    ["results_table", "tradeoff", "ablation", "frontier", "luck", "thresholds", "honest_table"],
 )
 def test_a_notebook_is_executed_to_what_the_functions_give(name: str, small: Path) -> None:
     """(.ci/miniature executes each of them twice, and compares the bytes.)"""
@@ -242,6 +244,7 @@ pathlib.Path("results/metrics.json").write_text(json.dumps({"adult": {"gender": 
 """
 
 
+@pytest.mark.slow
 def test_experiments_are_shown_or_what_to_run(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a small DVC repository of its own."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)

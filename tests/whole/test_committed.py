@@ -7,7 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from infofair import methods
-from study import fronts, honest, paths, results
+from study import dominance, fronts, honest, paths, results
 from study.results import METRICS
 from tests.conftest import ROOT
 
@@ -210,6 +210,25 @@ def test_the_honest_summary_follows_from_its_models() -> None:
     pd.testing.assert_frame_equal(
         table("honest_summary"), honest.summarize(runs), atol=2e-5, check_dtype=False
     )
+
+
+def test_what_thresholds_dominate_follows_from_the_tables() -> None:
+    found = dominance.dominated(table("unprocessed"), table("honest"))
+    committed = table("dominated")
+    pd.testing.assert_frame_equal(committed, found, atol=2e-5, check_dtype=False)
+
+
+def test_boosting_and_its_thresholds_are_as_good_as_others_found() -> None:
+    """facts/peers.md: LightGBM on splits of theirs; accuracy without and with a band of parity."""
+    plain = table("honest_summary").set_index(["dataset", "setting", "method"])
+    assert plain.loc[("adult", "gender", "boosting"), "micro_f1"] == pytest.approx(
+        0.8695, abs=0.005
+    )
+    rules = table("unprocessed").query("dataset == 'adult' and method == 'boosting'")
+    parity = rules.query("notion == 'parity' and setting == 'gender'").set_index("tolerance")
+    for tolerance, f1 in {0.1: 0.864, 0.05: 0.857, 0.01: 0.849}.items():
+        assert parity.loc[tolerance, "micro_f1"] == pytest.approx(f1, abs=0.005)
+        assert parity.loc[tolerance, "imparity"] == pytest.approx(tolerance, abs=0.02)
 
 
 def test_the_well_trained_backbone_is_better_than_the_papers() -> None:

@@ -86,6 +86,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
     return pipeline
 
 
+@pytest.mark.slow
 def test_what_the_document_says_leads_to_rows_that_git_does_not_see(followed: Pipeline) -> None:
     followed.repro("preprocess@loans")
     data = Prepared.load(followed.folder / paths.processed("loans"))

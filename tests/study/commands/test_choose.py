@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from infofair.errors import Problem
-from study import paths
+from study import paths, results
 from study.commands import choose
 from study.results import METRICS
 from tests import frontiers
@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
-    """A folder with nothing but results/frontier.csv, as the current directory."""
+    """A folder with nothing but the fronts and thresholds, as the current directory."""
     monkeypatch.chdir(tmp_path)
     runs = frontiers.runs(("adult", "dutch"), ("vanilla", "gdp", "di", "fcfc"))
     place(runs)
@@ -31,6 +31,7 @@ def place(runs: pd.DataFrame) -> None:
     path = paths.table("frontier")
     path.parent.mkdir(exist_ok=True)
     runs.to_csv(path, index=False)  # in full, so that means can be compared
+    results.write(results.frame([], "thresholds"), "thresholds")
 
 
 def ask(
@@ -201,3 +202,15 @@ def test_the_command_line_takes_the_budget_and_leaves_the_method_open(
     assert done.stderr.startswith("error: --method magic: ")
     assert run(*asked[:4]).returncode == 2
     assert "[--method METHOD]" in run("--help").stdout
+
+
+def test_a_base_with_thresholds_is_a_method_like_others(
+    table: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best = table[table["method"] == "gdp"].assign(method="boosting_thresholds", micro_f1=0.99)
+    results.write(best, "thresholds")
+    said = ask(capsys)
+    assert said[1].split()[0] == "boosting_thresholds"
+    assert any("has to be known of every row" in line for line in said)
+    assert said[-1].startswith("Take boosting_thresholds at strength")
+    assert ask(capsys, method="boosting_thresholds")[1] == said[1]

@@ -9,13 +9,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from study import figures, labels, results
+from study import figures, honest, labels, results
 from study.figures.style import Picture
-from tests import frontiers, lucks
+from tests import frontiers, honests, lucks
 from tests.conftest import ROOT
 from tests.summaries import SETTINGS
 
-NAMES = ["tradeoff", "ablation", "frontier", "luck", "sweep"]
+NAMES = ["tradeoff", "ablation", "frontier", "luck", "thresholds", "sweep"]
 
 
 def committed() -> pd.DataFrame:
@@ -55,6 +55,8 @@ def drawn(name: str) -> Picture:
         return figures.frontier(*frontiers.frontier(frontiers.runs()))
     if name == "luck":
         return figures.luck(table := lucks.runs(), lucks.summary(table))
+    if name == "thresholds":
+        return figures.thresholds(honests.rules(table := honests.runs()), honest.summarize(table))
     return getattr(figures, name)(committed())
 
 

@@ -74,7 +74,7 @@ def test_all_text_of_any_number_of_attributes_is_readable(name: str, attributes:
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_are_as_wide_as_their_place_and_fit_on_a_page(name: str) -> None:
     width, height = drawn(name).get_size_inches()
-    assert width == (style.PAGE if name in ("frontier", "luck") else 3.5)
+    assert width == (style.PAGE if name in ("frontier", "luck", "thresholds") else 3.5)
     assert height < 6
 
 
@@ -178,6 +178,7 @@ def test_an_svg_goes_into_a_page_as_it_is(name: str) -> None:
         ("ablation", "bar", "row"),
         ("frontier", "front", "area"),
         ("luck", "strip", "seeds"),
+        ("thresholds", "rule", "dominated"),
     ],
 )
 def test_what_is_drawn_leads_to_its_row_and_says_its_figures(

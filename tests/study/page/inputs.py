@@ -130,6 +130,7 @@ def draw(folder: Path) -> None:
             "ablation": figures.ablation(table),
             "frontier": figures.frontier(*map(results.read, ("frontier_summary", "hypervolume"))),
             "luck": figures.luck(*map(results.read, ("luck", "luck_summary"))),
+            "thresholds": figures.thresholds(*map(results.read, ("unprocessed", "honest_summary"))),
         }
         for name, figure in drawn.items():
             figures.save(figure, paths.figure(name, "svg"))

@@ -172,3 +172,14 @@ def test_the_page_says_what_was_tried_and_how_near_it_came(site: Path, beyond: s
     assert f"{len(near)} come out within 0.002" in text
     assert f"no reading gives more than {near['variant'].value_counts().max()}." in text
     assert "near the truth" in text
+
+
+def test_the_page_counts_whom_thresholds_dominate(site: Path, beyond: str) -> None:
+    table = results.read("dominated", site / paths.table("dominated"))
+    fair = table[~table["method"].isin(["vanilla", "logistic", "boosting"])]
+    count = int((fair["dominated"] == "yes").sum())
+    assert 0 < count < len(fair) and set(fair["base"]) == {"vanilla"}
+    assert f"with Vanilla as base {count} of {len(fair)}." in text_of(beyond)
+    here = fair.query("dataset == 'adult' and setting == 'race'")
+    kept = (here["dominated"] == "no").sum()
+    assert f"{len(here) - kept} of {len(here)}" in text_of(beyond)

@@ -25,7 +25,7 @@ WRITTEN = [paths.INDEX, paths.BEYOND, paths.DOCUMENT, paths.BEYOND_DOCUMENT]
 OF_INDEX = ("summary", "statistics", "subsets", "selection", "as_run")
 OF_BEYOND = (
     "frontier", "frontier_summary", "hypervolume", "best", "goal", "information", "honest_summary",
-    "luck_summary", "tried",
+    "luck_summary", "tried", "unprocessed", "dominated",
 )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def test_the_same_inputs_give_the_same_bytes_in_any_folder(site: Path, copy: Pat
 
 
 def test_neither_page_needs_what_the_others_pipeline_makes(site: Path, copy: Path) -> None:
-    drawn = (paths.figure(name, "svg") for name in ("frontier", "luck"))
+    drawn = (paths.figure(name, "svg") for name in ("frontier", "luck", "thresholds"))
     for path in (*map(paths.table, OF_BEYOND), *drawn, paths.LOCKS[1]):
         path.rename(f"{path}.away")
     page.main("index")
@@ -85,8 +85,11 @@ MADE_BY = {
         "results/honest_summary.csv": "beyond/dvc.yaml:honest_table",
         "results/luck_summary.csv": "beyond/dvc.yaml:luck_table",
         "results/tried.csv": "beyond/dvc.yaml:tried_table",
+        "results/unprocessed.csv": "beyond/dvc.yaml:unprocessed",
+        "results/dominated.csv": "beyond/dvc.yaml:unprocessed",
         "results/figures/frontier.svg": "beyond/dvc.yaml:figure",
         "results/figures/luck.svg": "beyond/dvc.yaml:luck_figure",
+        "results/figures/thresholds.svg": "beyond/dvc.yaml:thresholds_figure",
         "beyond/dvc.lock": "beyond/dvc.yaml:frontier",
     },
 }
