@@ -9,6 +9,7 @@ import pytest
 
 from infofair.errors import Problem
 from stages import notebook
+from study import notebooks
 from tests.conftest import ROOT
 
 
@@ -23,8 +24,5 @@ def test_help_names_the_notebooks(tmp_path: Path) -> None:
         text=True, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"},
     )  # fmt: skip
     assert done.returncode == 0
-    assert (
-        "one of results_table, tradeoff, ablation, frontier, luck, honest_table, experiments"
-        in done.stdout
-    )
+    assert f"one of {', '.join(notebooks.WRITTEN)}" in done.stdout
     assert "params.yaml" not in done.stdout
