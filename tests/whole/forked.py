@@ -3,8 +3,8 @@
     python forked.py repro …
 
 DVC and the doors do what they do under `dvc`; saved are the seconds in which each new Python loads
-PyTorch and its like, more than all that a small pipeline computes. .ci/miniature runs the paper's
-pipeline once without it.
+PyTorch and its like, more than all that a small pipeline computes. .ci/miniature runs both
+pipelines once without it.
 """
 
 import gc
@@ -65,8 +65,8 @@ def main() -> int:
     from dvc.stage import run as of_stages
 
     of_stages._run = run
-    # no processes beside the fork, unless asked for: they would load it all
-    os.environ.setdefault("INFOFAIR_WORKERS", "1")
+    # no processes beside a fork: they would load it all, and it would wait for them to end
+    os.environ["INFOFAIR_WORKERS"] = "1"
     return cli.main(sys.argv[1:])
 
 
