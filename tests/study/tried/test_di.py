@@ -45,12 +45,12 @@ def repairer() -> ModuleType:
 def test_on_average_groups_have_the_official_counts(
     level: float, sensitive: bool, repairer: ModuleType
 ) -> None:
-    """Means over 60 repairs of both, within five of their standard errors."""
+    """Means over 150 repairs of both, within five of their standard errors."""
     for seed in range(3):
         category, group, members = column(seed)
         if sensitive:
             category = group
-        K, times = category.max() + 1, 60
+        K, times = category.max() + 1, 150
         rows = [[f"g{g}", f"c{c}"] for g, c in zip(group, category, strict=True)]
         official, ours = [], []
         random.seed(seed)
