@@ -186,7 +186,8 @@ class Params(Strict):
         section, changes = self.knobs(method), dict(self.frontier.exceptions.get(method, {}))
         others = {key: changes.pop(key) for key in Backbone.model_fields if key in changes}
         training = Backbone.model_validate(self.backbone.model_dump() | others)
-        if "learning_rate" in type(section).model_fields:
+        solver = issubclass(methods.load(method), Solver)  # the backbone is no business of it
+        if "learning_rate" in type(section).model_fields and not solver:
             changes["learning_rate"] = training.learning_rate
         return type(section).model_validate(section.model_dump() | changes), training
 

@@ -9,12 +9,12 @@ from study import fronts, labels
 from study.dominance import BASES, GAPS
 from study.page.cells import Place
 from study.page.grid import TEXT, Column, Grid, by_place, figures
+from study.page.words import NONE
 from study.results import PLACE
 from study.tables.layout import number
 
 BUDGETS = (0.1, 0.05, 0.02)  # of imparity
 SHOWN = 0.02  # the tolerance of the other notions that is shown
-NONE = "–"
 FirstCells = Callable[[Place], list[str]]
 
 

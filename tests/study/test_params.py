@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from infofair import methods
 from infofair.errors import Problem
+from infofair.methods.base import Solver, knob
 from study import params
 from tests.conftest import ROOT
 
@@ -317,3 +319,21 @@ def test_whatever_stands_at_a_key_it_passes_or_is_a_problem(key: str, junk: obje
         params.check(changed({key: junk}))
     except Problem as problem:
         assert str(problem).startswith("params.yaml: ")
+
+
+def test_the_backbone_is_no_business_of_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even where it has a knob that is called as the networks' is."""
+
+    class Mine(Solver):
+        learning_rate: float = knob(0.7, gt=0, source="its own")
+        random = False
+
+        def fit(self, task: Any, seed: int) -> Any:
+            raise NotImplementedError
+
+    asked = params.load()
+    other = methods.load
+    monkeypatch.setattr(methods, "load", lambda name: Mine if name == "logistic" else other(name))
+    monkeypatch.setattr(params.Params, "knobs", lambda *_: params.section("logistic")())
+    knobs, _ = asked.well_trained("logistic")
+    assert knobs.learning_rate == 0.7
