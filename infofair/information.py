@@ -1,11 +1,10 @@
-"""How many bits a score tells about the group, by a fresh classifier on rows it has not seen."""
-
-from typing import Any
+"""How many bits a score tells about the group, by a fresh estimate on rows it has not seen."""
 
 import numpy as np
 
 BINS = 16
 LEAST = 10  # fitted rows of a group that takes part
+PRIOR = 10.0  # rows that the groups' shares count as in every bin
 
 
 def held_out(
@@ -16,17 +15,13 @@ def held_out(
 ) -> float:
     """An estimate of I(score; s) in bits; `fitted` and `tested` have `score` and `s` of their rows.
 
-    I(z; s) = E[log p(s|z) / p(s)]. p(s|z) is a multinomial logistic regression on bins of the
-    score, which can follow any function of it, p(s) the groups' shares; both are fitted on some
-    rows, and the mean is over others. So it does not grow with what the classifier learns by
-    heart: on average it is at most the truth, and below 0 if there is nothing to find. Groups with
-    fewer than LEAST fitted rows are left out. The bins have equally many fitted rows each, or are
-    equally wide `between` two scores, for an estimate that sees no finer differences than these.
+    I(z; s) = E[log p(s|z) / p(s)]. p(s|z) is that of the bin of z: the shares of the groups in it,
+    drawn to those of all rows by a prior that counts as PRIOR rows; bins can follow any function of
+    the score. Both are of some rows, and the mean is over others. So it does not grow with what is
+    learnt by heart: on average it is at most the truth, and below 0 if there is nothing to find.
+    Groups with fewer than LEAST fitted rows are left out. The bins have equally many fitted rows
+    each, or are equally wide `between` two scores, for an estimate that sees no finer differences.
     """
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
     counts = np.bincount(fitted["s"])
     known = np.flatnonzero(counts >= LEAST)
     rows, others = np.isin(fitted["s"], known), np.isin(tested["s"], known)
@@ -38,15 +33,12 @@ def held_out(
     else:
         edges = between[0] + (between[1] - between[0]) * places
 
-    def binned(score: np.ndarray) -> np.ndarray:
-        return np.searchsorted(edges, score)[:, None]
+    def cells(of: dict[str, np.ndarray], kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.searchsorted(edges, of["score"][kept]), np.searchsorted(known, of["s"][kept])
 
-    classifier: Any = make_pipeline(
-        OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=1000)
-    )
-    classifier.fit(binned(fitted["score"][rows]), fitted["s"][rows])
-    log_p = classifier.predict_log_proba(binned(tested["score"][others]))
-    place = np.searchsorted(known, tested["s"][others])
     shares = counts[known] / counts[known].sum()
-    gain = log_p[np.arange(len(place)), place] - np.log(shares[place])
-    return float(gain.mean() / np.log(2))
+    place, group = cells(fitted, rows)
+    seen = np.bincount(place * len(known) + group, minlength=(len(edges) + 1) * len(known))
+    seen = seen.reshape(-1, len(known)) + PRIOR * shares
+    log_p = np.log(seen / seen.sum(axis=1, keepdims=True)) - np.log(shares)
+    return float(log_p[cells(tested, others)].mean() / np.log(2))

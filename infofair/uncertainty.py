@@ -5,9 +5,11 @@ predictor, and higher still in a resample. Intervals correct for that; the noise
 quantile and the permutation test say what chance alone does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
+from scipy.special import bdtr
 from scipy.stats import binom
 
 from infofair.metrics import average_gap, average_gap_released, sum_of_gaps
@@ -21,6 +23,8 @@ CHUNK = 50  # replicates at a time: 50 × rows counts are in memory, not 1000 ×
 MORE = 2  # rows of each class that a group is resampled with
 LEVELS = (2.5, 97.5)  # percentiles: a 95 % interval
 SIGNIFICANT = 0.05
+DIGITS = 4  # of a rate, in the null quantiles of largest gaps: nearby rates share theirs
+HALVINGS = 20  # of 0 to 1: such a quantile is at most 1e-6 too high
 
 # -- bootstrap intervals --------------------------------------------------------------------------
 
@@ -133,6 +137,80 @@ def null_quantile(rate: float, sizes: np.ndarray) -> tuple[float, float]:
     totals = sum_of_gaps(rng.binomial(present, rate, (DRAWS, len(present))) / present)
     total, m = np.quantile(totals, 1 - SIGNIFICANT), len(present)
     return float(average_gap(total, m)), float(average_gap_released(total, m, len(sizes)))
+
+
+def null_largest_gap(rate: float, sizes: np.ndarray) -> float:
+    """The 95 % quantile of max A − min A if A = Binomial(n, rate) / n in each group of n rows.
+
+    The demographic parity difference of an exactly fair predictor; with the true positive rate and
+    the groups' positives, its equal opportunity difference. Groups of no rows take no part; 0 if
+    fewer than two are left. Computed, not drawn, for the rate to four digits: the least gap that is
+    exceeded in at most 5 %, or up to 1e-6 more, so that this gap itself is not above.
+    """
+    return _null_gap((_null(rate, sizes),))
+
+
+def null_odds_gap(tpr: float, fpr: float, positives: np.ndarray, negatives: np.ndarray) -> float:
+    """The same for equalised odds: of the larger of both gaps, of true and false positive rates.
+
+    Whatever the group, ŷ ~ Bernoulli(tpr) where y = 1 and Bernoulli(fpr) where y = 0. The gaps are
+    of different rows, hence independent: P(the larger ≤ d) is the product of theirs.
+    """
+    return _null_gap((_null(tpr, positives), _null(fpr, negatives)))
+
+
+def _null(rate: float, sizes: np.ndarray) -> tuple[float, tuple[int, ...]]:
+    """A key: groups in another order, or empty ones, make no difference."""
+    return round(float(rate), DIGITS), tuple(sorted(int(n) for n in sizes if n > 0))
+
+
+@lru_cache(maxsize=4096)
+def _null_gap(each: tuple[tuple[float, tuple[int, ...]], ...]) -> float:
+    """The quantile of the largest of some independent gaps, by halving."""
+    gaps = [_gap_distribution(rate, sizes) for rate, sizes in each if len(sizes) > 1]
+
+    def enough(d: float) -> bool:
+        return bool(np.prod([at_most(d) for at_most in gaps]) >= 1 - SIGNIFICANT)
+
+    low, high = 0.0, 1.0
+    if enough(low):
+        return low
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _gap_distribution(rate: float, sizes: tuple[int, ...]) -> Callable[[float], float]:
+    """d -> P(max A − min A ≤ d) over groups of A = Binomial(n, rate) / n.
+
+    If a is the lowest then all are in [a, a + d], but not all above a:
+
+        P(gap ≤ d) = Σ_a  Π_g P(a ≤ A_g ≤ a + d)  −  Π_g P(a < A_g ≤ a + d)
+
+    over the values a that any A has, but for those further than six standard deviations and twelve
+    rows from the mean, which have less than 1e-8.
+    """
+    n = np.array(sizes)[:, None]
+    reach = 6 * np.sqrt(n * rate * (1 - rate)) + 12
+    least, most = np.maximum(n * rate - reach, 0).astype(int), np.minimum(n * rate + reach, n)
+    counts = least + np.arange(int((most - least).max()) + 2) - 1  # from below the least
+    F = np.where(counts < 0, 0.0, bdtr(counts.clip(0, n), n, rate))
+    starts = F.shape[1] * np.arange(len(F))[:, None]
+    a = np.unique((counts / n)[(counts >= least) & (counts <= most)])
+
+    def up_to(selected: np.ndarray) -> np.ndarray:
+        """F_g of a number of rows that may be off by a rounding error: groups × a."""
+        places = (np.floor(selected + 1e-9).astype(int) - least + 1).clip(0, F.shape[1] - 1)
+        return F.ravel()[starts + places]
+
+    not_above, below = up_to(n * a), up_to(n * a - 2e-9)
+
+    def at_most(d: float) -> float:
+        end = up_to(n * (a + d))
+        return float(np.sum(np.prod(end - below, axis=0) - np.prod(end - not_above, axis=0)))
+
+    return at_most
 
 
 def permutation_test(predicted: np.ndarray, group: np.ndarray, groups: int) -> float:

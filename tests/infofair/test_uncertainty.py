@@ -15,6 +15,8 @@ from infofair.uncertainty import (
     holm,
     interval,
     noise_floor,
+    null_largest_gap,
+    null_odds_gap,
     null_quantile,
     permutation_test,
     resamples,
@@ -99,6 +101,89 @@ def test_null_quantiles_are_those_of_an_independent_audit(name: str) -> None:
     found, _ = null_quantile(rate, np.array(sizes))
     assert found == pytest.approx(expected, abs=0.003)
     assert found > noise_floor(rate, np.array(sizes))[0]
+
+
+# -- the null quantiles of the largest gaps -------------------------------------------------------
+
+
+def is_quantile(found: float, gaps: np.ndarray, chance: np.ndarray | float, error: float) -> None:
+    """At most 5 % are above, and more than 5 % are at it or above, but for an error."""
+    weights = np.broadcast_to(chance, gaps.shape)
+    assert weights[gaps > found + 1e-12].sum() <= 0.05 + error
+    assert weights[gaps > found - 2e-6].sum() > 0.05 - error or found == 0
+
+
+def enumerated(n: int, m: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Every gap of two groups' rates, and how probable it is."""
+    a, b = np.arange(n + 1), np.arange(m + 1)
+    chance = np.outer(binom.pmf(a, n, rate), binom.pmf(b, m, rate))
+    return np.abs(a[:, None] / n - b[None, :] / m).ravel(), chance.ravel()
+
+
+@given(st.integers(1, 40), st.integers(1, 40), SHARES)
+def test_the_largest_gap_of_two_groups_is_the_binomial_one(n: int, m: int, rate: float) -> None:
+    found = null_largest_gap(rate, np.array([n, 0, m]))
+    is_quantile(found, *enumerated(n, m, rate), error=1e-8)
+
+
+@given(st.lists(st.integers(1, 3), min_size=2, max_size=4), SHARES)
+def test_the_largest_gap_is_that_of_everything_chance_can_do(sizes: list[int], rate: float) -> None:
+    drawn = list(product(*(range(n + 1) for n in sizes)))
+    gaps = np.array([np.ptp(np.array(counts) / sizes) for counts in drawn])
+    chance = np.prod(binom.pmf(np.array(drawn), sizes, rate), axis=1)
+    is_quantile(null_largest_gap(rate, np.array(sizes)), gaps, chance, error=1e-8)
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_the_largest_gap_agrees_with_a_simulation(name: str) -> None:
+    rate, sizes, _ = NULLS[name]
+    present = np.array([n for n in sizes if n])
+    draws = 100_000
+    rates = np.random.default_rng(6).binomial(present, rate, (draws, len(present))) / present
+    error = 4 * np.sqrt(0.05 * 0.95 / draws)
+    found = null_largest_gap(rate, np.array(sizes))
+    is_quantile(found, np.ptp(rates, axis=1), 1 / draws, error)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), SHARES, SHARES)
+def test_the_odds_gap_of_two_groups_is_the_binomial_one(
+    n: int, m: int, k: int, j: int, tpr: float, fpr: float
+) -> None:
+    (gaps, chance), (others, of) = enumerated(n, m, tpr), enumerated(k, j, fpr)
+    larger = np.maximum.outer(gaps, others).ravel()
+    found = null_odds_gap(tpr, fpr, np.array([n, m]), np.array([k, j]))
+    is_quantile(found, larger, np.outer(chance, of).ravel(), error=1e-8)
+
+
+def test_the_odds_gap_agrees_with_a_simulation() -> None:
+    positives, negatives = np.array([130, 5, 0, 40, 700]), np.array([1050, 40, 13, 175, 2000])
+    rng, draws = np.random.default_rng(7), 100_000
+    spreads = [
+        np.ptp(rng.binomial(n[n > 0], rate, (draws, np.sum(n > 0))) / n[n > 0], axis=1)
+        for n, rate in ((positives, 0.55), (negatives, 0.08))
+    ]
+    found = null_odds_gap(0.55, 0.08, positives, negatives)
+    is_quantile(found, np.maximum(*spreads), 1 / draws, 4 * np.sqrt(0.05 * 0.95 / draws))
+    assert found >= null_largest_gap(0.55, positives)
+    assert found >= null_largest_gap(0.08, negatives)
+
+
+def test_where_nothing_is_compared_no_gap_is_chance() -> None:
+    none, one, two = np.zeros(3, int), np.array([0, 9, 0]), np.array([4, 9, 0])
+    for sizes in (none, one):
+        assert null_largest_gap(0.3, sizes) == 0
+        assert null_odds_gap(0.3, 0.4, sizes, none) == 0
+        assert null_odds_gap(0.3, 0.4, sizes, two) == null_largest_gap(0.4, two)
+    assert null_odds_gap(float("nan"), 0.4, none, two) == null_largest_gap(0.4, two)
+    for rate in (0.0, 1.0):
+        assert null_largest_gap(rate, two) == 0
+
+
+def test_the_order_of_groups_and_nearby_rates_change_no_quantile() -> None:
+    expected = null_largest_gap(0.19, np.array(ADULT))
+    assert null_largest_gap(0.190004, np.array(ADULT[::-1])) == expected
+    assert null_largest_gap(0.19, np.array([*ADULT, 0])) == expected
+    assert null_largest_gap(0.19, 4 * np.array(ADULT)) < 0.6 * expected  # about half
 
 
 # -- the permutation test -----------------------------------------------------------------------
