@@ -16,7 +16,7 @@ from infofair.data.prepare import Preparation, prepare
 from infofair.data.prepared import Prepared
 from infofair.storage import write_json
 from study import params, paths, plans
-from tests.raw import NAMES, changed
+from tests.raw import ALL, changed
 
 # Machines are noisy: a slow example says nothing about the code.
 settings.register_profile("quiet", deadline=None)
@@ -44,6 +44,16 @@ def write_plans(**changes: Any) -> None:
         edit_params(**changes)
     for path, plan in plans.everything(params.load()):
         write_json(path, plan)
+
+
+def compared(**changes: Any) -> dict[str, Any]:
+    """The section `comparison` as small as it can be, with other values for these keys."""
+    little: dict[str, Any] = {
+        "strengths": 2, "look": 3, "between": [0.01, 1000.0], "ends": {}, "budget": 0.02,
+        "fixed": {}, "seeds": [0], "splits": [0], "smallest_group": 20, "paper": [], "unaware": [],
+        "large": {"datasets": [], "splits": [0], "trained": [], "solved": []},
+    }  # fmt: skip
+    return little | changes
 
 
 def paper_params(**changes: Any) -> params.Params:
@@ -75,7 +85,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def intact() -> dict[str, pd.DataFrame]:
     """Simulated rows as read; the row to break in COMPAS is one that its filters keep."""
-    frames = {name: datasets.load(name).simulate(240, 0) for name in NAMES}
+    frames = {name: datasets.load(name).simulate(240, 0) for name in ALL}
     kept = {
         "days_b_screening_arrest": "-1",
         "c_jail_in": "2013-01-01 10:00:00",

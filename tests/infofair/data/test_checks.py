@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from infofair.data import checks
 from infofair.data import dataset as datasets
 from infofair.errors import Problem
-from tests.raw import COMPAS, NAMES, PLACE, changed
+from tests.raw import ALL, COMPAS, PLACE, changed
 
-each_dataset = pytest.mark.parametrize("name", NAMES)
+each_dataset = pytest.mark.parametrize("name", ALL)
 
 
 def failures(name: str, frame: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def test_intact_rows_pass(name: str, intact: dict[str, pd.DataFrame], tmp_path: 
 
 
 @pytest.mark.parametrize("value", ["old", "", "30.0", "nan", "?", "1e1", "9" * 30])
-@pytest.mark.parametrize("name", ["compas", "adult"])  # Dutch has no column of numbers
+@pytest.mark.parametrize("name", ["compas", "adult", "kdd"])  # Dutch has no column of numbers
 def test_a_wrong_type_is_reported_with_column_rule_count_and_row(
     name: str, value: str, intact: dict[str, pd.DataFrame], tmp_path: Path
 ) -> None:
@@ -55,7 +55,8 @@ def test_a_wrong_type_is_reported_with_column_rule_count_and_row(
 @pytest.mark.parametrize(
     ("name", "column"),
     [("compas", "age"), ("compas", "decile_score"), ("compas", "is_recid"), ("compas", "id"),
-     ("adult", "age"), ("adult", "education-num"), ("adult", "capital-gain")],
+     ("adult", "age"), ("adult", "education-num"), ("adult", "capital-gain"), ("kdd", "age"),
+     ("kdd", "weeks-worked")],
 )  # fmt: skip
 def test_a_wrong_type_blames_no_other_row_and_no_other_column(
     name: str, column: str, intact: dict[str, pd.DataFrame], tmp_path: Path
@@ -98,6 +99,13 @@ def test_a_wrong_type_hides_no_other_failure_of_its_column(
         ("dutch", "age", "18", "isin(['17'"),
         ("dutch", "occupation", "2_2", "isin(['5_4_9', '2_1'])"),
         ("dutch", "citizenship", "", "isin(['3', '2', '1'])"),
+        ("kdd", "sex", "male", "isin(['Female', 'Male'])"),
+        ("kdd", "income", "50000+", "isin(['- 50000.', '50000+.'])"),
+        ("kdd", "citizenship", "Foreign born- Not a citizen of U S", "isin(['Native- Born"),
+        ("kdd", "born-mother", "Atlantis", "isin(['United-States'"),
+        ("kdd", "state-before", "Ontario", "isin(['Not in universe'"),
+        ("kdd", "instance-weight", "1e3", "str_matches"),
+        ("kdd", "wage-per-hour", "10000", "in_range(0, 9999)"),
     ],
 )
 def test_a_value_outside_the_domain_is_reported_with_its_place(
@@ -221,6 +229,25 @@ def test_every_column_refuses_nonsense(
             {"household_position": "1122", "household_size": "114", "Marital_status": "1"},
             "a partner in a married couple is married",
         ),
+        ("kdd", {"weeks-worked": "0", "employer-size": "3"}, "who worked has an employer"),
+        ("kdd", {"weeks-worked": "9", "employer-size": "0"}, "who worked has an employer"),
+        (
+            "kdd",
+            {"major-industry": "Mining", "major-occupation": "Not in universe"},
+            "industry and occupation are given together",
+        ),
+        ("kdd", {"age": "15", "education": "Children"}, "children are under 15"),
+        ("kdd", {"age": "14", "education": "9th grade"}, "children are under 15"),
+        (
+            "kdd",
+            {"household": "Spouse of householder", "marital-status": "Widowed"},
+            "a householder's spouse is married",
+        ),
+        (
+            "kdd",
+            {"capital-gain": "1", "capital-loss": "1"},
+            "not both a capital gain and a capital loss",
+        ),
     ],
 )
 def test_a_broken_rule_across_columns_is_reported_by_its_name(
@@ -311,7 +338,7 @@ def test_a_header_given_too_often_is_refused(
         assert column in [entry["column"].removesuffix(" again") for entry in found]
 
 
-@pytest.mark.parametrize("name", ["adult", "dutch"])
+@pytest.mark.parametrize("name", ["adult", "dutch", "kdd"])
 def test_a_column_too_few_or_too_many_is_refused_at_the_first_line(
     name: str, intact: dict[str, pd.DataFrame], tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fetch.unreachable.clear()
     fetch.wheel.cache_clear()
+    fetch.sdist.cache_clear()
     monkeypatch.setattr(fetch, "TIMEOUT", (1, 1))
     monkeypatch.setattr(fetch, "ATTEMPTS", 1)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")

@@ -21,10 +21,10 @@ from infofair.data.prepare import Preparation, RandomSplit
 from infofair.data.prepared import Prepared
 from infofair.data.tabular import source
 from infofair.errors import Problem
-from tests.raw import NAMES
+from tests.raw import ALL, NAMES
 
 PARTS = ("train", "validation", "test")
-each_dataset = pytest.mark.parametrize("name", NAMES)
+each_dataset = pytest.mark.parametrize("name", ALL)
 
 
 def rows_of(folder: Path, name: str, real: bool) -> pd.DataFrame:
@@ -162,7 +162,7 @@ def assert_each_row_once(split: dict[str, np.ndarray], rows: int) -> None:
     assert sorted(np.concatenate(list(split.values()))) == list(range(rows))
 
 
-@each_dataset
+@pytest.mark.parametrize("name", NAMES)
 def test_the_authors_split_halves_their_test_rows_in_order(name: str, tmp_path: Path) -> None:
     rows = len(simulated_rows(name))
     order = np.random.default_rng(1).permutation(rows).tolist()
@@ -398,7 +398,7 @@ def test_exactly_the_leaking_columns_of_compas_can_be_dropped() -> None:
     np.testing.assert_array_equal(fewer.X, every.X[:, kept], strict=True)
 
 
-@pytest.mark.parametrize("name", ["adult", "dutch"])
+@pytest.mark.parametrize("name", ["adult", "dutch", "kdd"])
 def test_leaks_cannot_be_dropped_where_none_is_known(name: str) -> None:
     with pytest.raises(Problem, match="drop_leaking_columns is true, but no column is known"):
         prepared(name, drop_leaking_columns=True)
