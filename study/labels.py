@@ -1,8 +1,9 @@
-"""Name, order, colour and mark of every method, and what the paper's row of it turned out to be.
+"""Name, order, colour, mark and kind of every method, and what the paper's row turned out to be.
 
-Also the names of datasets, attributes and settings. All that has no entry here, such as a method of
-your own, is called by its file (fair_forest.py: Fair forest), and gets a colour and a mark that
-nothing else has.
+Also the names of datasets, attributes and settings. A version of a method, such as the same without
+the sensitive columns, is called and coloured after it, and its mark says what the version is. All
+else that has no entry here, such as a method of your own, is called by its file (fair_forest.py:
+Fair forest), and gets a colour and a mark that nothing else has.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,6 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from infofair.data.prepared import INTERSECTION
-from study.paths import WITHOUT_LEAK
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,27 @@ METHODS = {
     "expgrad": Label("Exp. gradient", Look("#2d4b4b", "h")),
     "logistic": Label("Logistic", Look("#d200b4", "$▬$")),
     "boosting": Label("Boosting", Look("#0f6900", "$▮$")),
+    "adversarial_fitted": Label("Adversarial, fitted", Look("#9678ff", "$♠$")),
+    "fermi": Label("FERMI", Look("#b4c369", "$♣$")),
+    "fairret_norm": Label("fairret, norm", Look("#874b3c", "$♥$")),
 }
 MORE = (  # not in the paper
-    "infofair_fitted", "dp_gap", "plugin_mi", "reweighing", "expgrad", "logistic", "boosting",
+    "infofair_fitted", "adversarial_fitted", "fermi", "fairret_norm", "dp_gap", "plugin_mi",
+    "reweighing", "expgrad", "logistic", "boosting",
 )  # fmt: skip
+# How a name ends that is a version of a method: what is said after the method's own, and the mark.
+VERSIONS = {
+    "_ts": (" T+S", "$◤$"),
+    "_td": (" T+D", "$◥$"),
+    "_unaware": (", without s", "$◉$"),
+    "_paper": (", paper’s training", "$▣$"),
+    "_thresholds": (", thresholds", "$◣$"),
+    "_blind": (", blind", "$◓$"),
+    "_barycentre": (", barycentre", "$❖$"),
+}
+BASES = ("vanilla", "logistic", "boosting")  # unconstrained
+FITTED = "infofair_fitted"
+PENALTIES = ("dp_gap", "plugin_mi", "fermi", "fairret_norm", "gdp")  # on the same backbone
 PAPER = tuple(method for method in METHODS if method not in MORE)
 VARIANTS = {"infofair": "T+S+D", "infofair_ts": "T+S", "infofair_td": "T+D"}  # the ablation's
 VARIANT_LOOKS = {  # as bars: colour and hatching
@@ -101,13 +118,12 @@ VARIANT_LOOKS = {  # as bars: colour and hatching
     "infofair_td": ("#e69f00", "\\" * 5),
 }
 DATASETS = {"compas": "COMPAS", "adult": "Adult Income", "dutch": "Dutch Census"}  # the paper's
+OTHER_DATASETS = {"kdd": "KDD Census-Income"}  # not the paper's
 ATTRIBUTES = {"marital": "marital status"}
 
 # For methods without an entry: as far from the colours above, and from each other, as those are.
-SPARE_COLOURS = (
-    "#9678ff", "#b4c369", "#874b3c", "#694b78", "#96c387", "#6900a5", "#3c0f3c",
-)  # fmt: skip
-SPARE_MARKS = ("$◖$", "$◗$", "$♥$", "$♠$", "$♣$", "$◢$", "$✦$")
+SPARE_COLOURS = ("#694b78", "#96c387", "#6900a5", "#3c0f3c", "#36f64e", "#a8defc")
+SPARE_MARKS = ("$◖$", "$◗$", "$◢$", "$✦$", "$☗$", "$✿$")
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -118,9 +134,7 @@ def _readable(name: str) -> str:
 
 
 def dataset_name(dataset: str) -> str:
-    base = dataset.removesuffix(f"_{WITHOUT_LEAK}")
-    name = DATASETS.get(base) or _readable(base)
-    return name + (" without leak" if base != dataset else "")
+    return (DATASETS | OTHER_DATASETS).get(dataset) or _readable(dataset)
 
 
 def attribute_name(attribute: str) -> str:
@@ -134,10 +148,21 @@ def setting_name(setting: str, settings: Iterable[str]) -> str:
     return " & ".join(map(attribute_name, parts))
 
 
+def version_of(method: str) -> tuple[str, str] | None:
+    """The method with an entry that this is a version of, and how its name ends."""
+    if method in METHODS or method in VARIANTS:
+        return None
+    ends = ((method.removesuffix(end), end) for end in VERSIONS if method.endswith(end))
+    return next(((base, end) for base, end in ends if base in METHODS), None)
+
+
 def method_name(method: str) -> str:
     """As the paper prints it; its ablations by the terms they keep."""
     if method in METHODS:
         return METHODS[method].name
+    if version := version_of(method):
+        base, end = version
+        return METHODS[base].name + VERSIONS[end][0]
     return VARIANTS.get(method) or _readable(method)
 
 
@@ -152,17 +177,49 @@ def finding(method: str) -> str:
     return METHODS[method].finding if method in METHODS else ""
 
 
+# -- what a method of the comparison is, by how its name ends ------------------------------------
+
+
+def parts(method: str) -> tuple[str, str]:
+    """`boosting_thresholds` is boosting and thresholds; most names have no second part."""
+    stem, _, end = method.rpartition("_")
+    return (stem, end) if stem and f"_{end}" in VERSIONS else (method, "")
+
+
+def unconstrained(method: str) -> bool:
+    """Whether it does nothing about fairness, whatever it is trained on."""
+    stem, end = parts(method)
+    return stem in BASES and end in ("", "paper", "unaware")
+
+
+def is_rule(method: str) -> bool:
+    """Whether it is a rule on the scores of a model that knows nothing of fairness."""
+    return parts(method)[1] in ("thresholds", "blind", "barycentre")
+
+
+def trained_to_be_fair(method: str) -> bool:
+    """Or solved; whether it is no base, and no rule on the scores of one."""
+    return not unconstrained(method) and not is_rule(method)
+
+
+def needs_s(method: str) -> bool:
+    """Whether it must know the sensitive attribute of those it decides about."""
+    return parts(method)[1] not in ("unaware", "blind")
+
+
 # -- order and looks -----------------------------------------------------------------------------
 
 
 def in_order(methods: Iterable[str]) -> list[str]:
     """Each of them once: the paper's in its order, InfoFair after those without an entry.
 
-    Then its ablations, and then those of ours that the paper does not have.
+    Then its ablations, those of ours that the paper does not have, and the versions of all these.
     """
     there = list(dict.fromkeys(methods))
-    others = [m for m in there if m not in METHODS and m not in VARIANTS]
+    others = [m for m in there if m not in METHODS and m not in VARIANTS and not version_of(m)]
+    versions = [method + end for method in METHODS for end in VERSIONS]
     order = [m for m in PAPER if m != "infofair"] + others + [*VARIANTS, *MORE]
+    order += [m for m in versions if version_of(m)]
     return [method for method in order if method in there]
 
 
@@ -174,7 +231,11 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
     """
     there = list(dict.fromkeys(methods))
     found = {method: METHODS[method].look for method in there if method in METHODS}
-    others = sorted(method for method in there if method not in METHODS)
+    for method in there:
+        if version := version_of(method):
+            base, end = version
+            found[method] = Look(METHODS[base].look.colour, VERSIONS[end][1])
+    others = sorted(method for method in there if method not in found)
     count = len(SPARE_COLOURS)
     free: list[int] = []
     for number, method in enumerate(others):

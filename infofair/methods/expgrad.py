@@ -38,12 +38,18 @@ from infofair.methods.base import Fit, Solver, Task, knob
 
 
 def learner() -> Any:
-    """Logistic regression that fits sparse rows: most features are one-hot, and it takes half the
-    time; fairlearn itself hands on dense rows only."""
+    """Logistic regression for one game, all of whose fits have the same rows.
+
+    It fits sparse rows: most features are one-hot, and it takes half the time; fairlearn itself
+    hands on dense rows only.
+    """
+    rows: list[Any] = []
 
     class Logistic(LogisticRegression):
         def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> Any:
-            return super().fit(csr_array(X), y, sample_weight)
+            if not rows:
+                rows.append(csr_array(X))
+            return super().fit(rows[0], y, sample_weight)
 
     return Logistic(solver="newton-cholesky")
 

@@ -29,14 +29,21 @@ What differs from the released form, and why:
   before each step of the predictor, each on a part of the minibatch, and α counts only after
   `warm_up` epochs, when they have something to say.
 
+Two ablations have fewer `terms`, and fit only what theirs need. T+S has no f: it is adversarial
+debiasing with g as its adversary, without a projection (infofair/methods/adversarial_fitted.py).
+T+D keeps g, from whose q the pairs (z, s̃) are drawn that f tells from true ones, but only f's
+ratio is minimised: the better q is fitted, the nearer to 1 that ratio is, and the less D says.
+
 The curves report the running estimate of I(z; s) in bits, `bits`: H(s) of the training rows, and
-both expectations over the epoch's minibatches. It is no bound: where f and g lag behind, it is too
-low. Beside it belong estimates of a fresh classifier on held-out rows: of z as finely as f and g
-can tell it, and of the score, whatever its resolution. Where tanh is flat, they are blind: what
-certain predictions tell about s beyond the decision stays.
+both expectations over the epoch's minibatches, whether they are minimised or not; T+S, which has no
+ratio, takes it for 1. It is no bound: where f and g lag behind, it is too low. Beside it belong
+estimates of a fresh classifier on held-out rows: of z as finely as f and g can tell it, and of the
+score, whatever its resolution. Where tanh is flat, they are blind: what certain predictions tell
+about s beyond the decision stays.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -76,18 +83,34 @@ def estimate(name: str, z: Tensor, out: Outputs) -> Tensor:
 
 
 class Fitted(Network):
+    """T, plus S and D where `terms` names them: without one of them it is an ablation."""
+
     learning_rate: float = knob(0.003, gt=0, source="of extractor and target predictor; validation")
     critic_learning_rate: float = knob(0.02, gt=0, source="of q(s|z) and the ratio; validation")
     critic_steps: int = knob(8, ge=1, source="before each step of the others; validation")
     warm_up: int = knob(5, ge=0, unit="epochs", source="before alpha counts; validation")
     sharpness: float = knob(4.0, gt=0, source="κ in z = tanh(κ/2 · log-odds); validation")
 
-    terms = ("T", "S", "D")
+    terms: tuple[str, ...] = ("T", "S", "D")  # type: ignore[misc]
     reports = ("bits",)
-    free = {f"{name}_{part}": shape for name in "gf" for part, shape in SHAPES.items()}
-    critics = tuple(free)
-    # at first no z tells anything of s, and true pairs are as likely as drawn ones
-    zeros = tuple(f"{name}_{part}" for name in "gf" for part in ("out", "slope", "bias"))
+
+    @property
+    def names(self) -> str:
+        """g, and f where the objective has its ratio."""
+        return "gf" if "D" in self.terms else "g"
+
+    @property
+    def free(self) -> dict[str, Any]:  # type: ignore[override]
+        return {f"{name}_{part}": shape for name in self.names for part, shape in SHAPES.items()}
+
+    @property
+    def critics(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.free)
+
+    @property
+    def zeros(self) -> tuple[str, ...]:  # type: ignore[override]
+        """At first no z tells anything of s, and true pairs are as likely as drawn ones."""
+        return tuple(f"{name}_{part}" for name in self.names for part in ("out", "slope", "bias"))
 
     def outcome(self, logits: Tensor) -> Tensor:
         """z from the target predictor's logits, (B, 2): (B, 1)."""
@@ -99,29 +122,31 @@ class Fitted(Network):
         mine, other = p**self.sharpness, (1 - p) ** self.sharpness
         return (mine - other) / (mine + other)
 
-    def estimators(self, out: Outputs, batch: Batch) -> tuple[Tensor, Tensor]:
+    def estimators(self, out: Outputs, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """g, whose softmax is q(s|z), and f, the log ratio; (B, groups) each."""
         z = self.outcome(out["target"])
         g = torch.where(batch.present, estimate("g", z, out), -torch.inf)
-        return g, estimate("f", z, out)
+        return g, estimate("f", z, out) if "f" in self.names else None
 
     def objective(self, out: Outputs, batch: Batch) -> dict[str, Tensor]:
         g, f = self.estimators(out, batch)
         log_q = log_likelihood(g, batch.s)
-        log_ratio = (f * batch.s).sum(1).mean()
         share = batch.shares.sum(1)
         entropy = -(share * share.clamp_min(1e-30).log()).sum()
         alpha = batch.alpha * (batch.epoch >= self.warm_up)
-        return {
-            "T": task_loss(out, batch),
-            "S": alpha * log_q,
-            "D": alpha * log_ratio,
-            "bits": (entropy + log_q + log_ratio) / math.log(2),
-        }
+        found = {"T": task_loss(out, batch), "S": alpha * log_q}
+        nats = entropy + log_q
+        if f is not None:
+            log_ratio = (f * batch.s).sum(1).mean()
+            found["D"] = alpha * log_ratio
+            nats = nats + log_ratio
+        return {name: found[name] for name in self.terms} | {"bits": nats / math.log(2)}
 
     def critic(self, out: Outputs, batch: Batch) -> Tensor:
         """g's loss and f's; each of their parameters has a part in one of them only."""
         g, f = self.estimators(out, batch)
+        if f is None:
+            return -log_likelihood(g, batch.s)
         q = g.softmax(1).detach()
         told_apart = (batch.s * F.softplus(-f) + q * F.softplus(f)).sum(1).mean()
         return told_apart - log_likelihood(g, batch.s)
@@ -133,10 +158,14 @@ class Fitted(Network):
         by_target = task_gradient(out, batch)
         if batch.epoch >= self.warm_up:
             z, g, f = self.stacked(out, batch)
-            by_g = add_at(g.groups.softmax(1).neg_(), batch.s, 1)
-            by_f = add_at(f.groups.new_zeros(f.groups.shape), batch.s, 1)
-            by_z = g.by_input(by_g, out).add_(f.by_input(by_f, out)).mul_(batch.weight)
-            by_odds = by_z.mul_(1 - z.square()).mul_(self.sharpness / 2)
+            parts = []
+            if "S" in self.terms:
+                parts.append(g.by_input(add_at(g.groups.softmax(1).neg_(), batch.s, 1), out))
+            if f is not None:
+                by_f = add_at(f.groups.new_zeros(f.groups.shape), batch.s, 1)
+                parts.append(f.by_input(by_f, out))
+            by_z = parts[0] if len(parts) == 1 else parts[0].add_(parts[1])
+            by_odds = by_z.mul_(batch.weight).mul_(1 - z.square()).mul_(self.sharpness / 2)
             by_target[:, 1:] += by_odds
             by_target[:, :1] -= by_odds
         return {"target": by_target}
@@ -147,6 +176,8 @@ class Fitted(Network):
         z, g, f = self.stacked(out, batch)
         rows = batch.s.shape[2]
         q = g.groups.softmax(1)
+        if f is None:
+            return g.gradients(z, add_at(q, batch.s, -1).div_(rows), out)
         both = add_at(q.clone(), batch.s, 1)  # q + s
         # σ(f) by tanh, which unlike sigmoid rounds the same wherever in an array it is
         sigma = (f.groups / 2).tanh_().add_(1).div_(2)
@@ -154,11 +185,11 @@ class Fitted(Network):
         by_g = add_at(q, batch.s, -1).div_(rows)
         return g.gradients(z, by_g, out) | f.gradients(z, by_f, out)
 
-    def stacked(self, out: Outputs, batch: Stacked) -> "tuple[Tensor, Critic, Critic]":
-        """z, R × 1 × B, and both critics of R models."""
+    def stacked(self, out: Outputs, batch: Stacked) -> "tuple[Tensor, Critic, Critic | None]":
+        """z, R × 1 × B, and the critics of R models."""
         odds = out["target"][:, 1:] - out["target"][:, :1]
         z = (odds * (self.sharpness / 2)).tanh()
-        g, f = Critic("g", z, out), Critic("f", z, out)
+        g, f = Critic("g", z, out), Critic("f", z, out) if "f" in self.names else None
         if batch.mask is not None:
             g.groups.add_(batch.mask)
         return z, g, f

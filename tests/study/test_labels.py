@@ -32,9 +32,9 @@ def test_what_has_no_entry_is_called_by_its_file_and_its_key() -> None:
     assert labels.setting_name("intersection", names) == "gender & age group"
 
 
-def test_a_dataset_without_its_leak_is_named_after_it() -> None:
-    assert labels.dataset_name("compas_without_leak") == "COMPAS without leak"
-    assert labels.dataset_name("mine_without_leak") == "Mine without leak"
+def test_a_dataset_of_ours_has_a_name_and_is_not_the_papers() -> None:
+    assert labels.dataset_name("kdd") == "KDD Census-Income"
+    assert "kdd" not in labels.DATASETS
 
 
 def test_ablations_are_called_by_the_terms_they_keep() -> None:
@@ -44,6 +44,28 @@ def test_ablations_are_called_by_the_terms_they_keep() -> None:
     assert labels.full_method_name("fair_forest") == "Fair forest"
 
 
+def test_a_version_is_called_after_its_method() -> None:
+    assert {name: labels.method_name(name) for name in VERSIONS} == VERSIONS
+    assert {name: labels.full_method_name(name) for name in VERSIONS} == VERSIONS
+    assert labels.method_name("fair_forest_blind") == "Fair forest blind"  # of whom, is not known
+    assert labels.version_of("infofair_ts") is None  # the paper's ablations have names of their own
+
+
+VERSIONS = {
+    "infofair_fitted_ts": "InfoFair, fitted T+S",
+    "infofair_fitted_td": "InfoFair, fitted T+D",
+    "infofair_fitted_unaware": "InfoFair, fitted, without s",
+    "vanilla_paper": "Vanilla, paper’s training",
+    "infofair_paper": "InfoFair, paper’s training",
+    "dp_gap_unaware": "Parity gap, without s",
+    "adversarial_fitted_unaware": "Adversarial, fitted, without s",
+    "fermi_unaware": "FERMI, without s",
+    "boosting_thresholds": "Boosting, thresholds",
+    "boosting_blind": "Boosting, blind",
+    "boosting_barycentre": "Boosting, barycentre",
+}
+
+
 # -- order ---------------------------------------------------------------------------------------
 
 
@@ -51,6 +73,13 @@ def test_the_papers_methods_come_first_then_yours_then_infofair_then_others_of_o
     given = ["expgrad", "mine", "infofair_ts", "infofair_fitted", "gdp", "infofair", "a", "vanilla"]
     assert in_order([*given, *given]) == [
         "vanilla", "gdp", "mine", "a", "infofair", "infofair_ts", "infofair_fitted", "expgrad"
+    ]  # fmt: skip
+
+
+def test_versions_come_last_in_the_order_of_their_methods() -> None:
+    given = ["boosting_blind", "mine", "vanilla_paper", "boosting", "boosting_thresholds", "gdp"]
+    assert in_order(given) == [
+        "gdp", "mine", "boosting", "vanilla_paper", "boosting_thresholds", "boosting_blind"
     ]  # fmt: skip
 
 
@@ -102,10 +131,24 @@ def test_methods_differ_in_shape_and_in_colour_for_every_eye(deficiency: str) ->
 def test_methods_without_an_entry_get_looks_that_nothing_else_has(methods: list[str]) -> None:
     found = looks([*labels.METHODS, *methods])
     assert len(set(found.values())) == len(found)
-    some = [found[method] for method in methods if method not in labels.METHODS]
+    some = [
+        found[method] for method in methods
+        if method not in labels.METHODS and not labels.version_of(method)
+    ]  # fmt: skip
     if len(some) <= len(labels.SPARE_COLOURS):
         assert len({look.colour for look in some}) == len({look.mark for look in some}) == len(some)
     assert looks([*reversed(methods), *labels.METHODS]) == found  # the order does not matter
+
+
+def test_a_version_has_its_methods_colour_and_a_mark_that_no_method_has() -> None:
+    own = [label.look.mark for label in labels.METHODS.values()]
+    marks = [mark for _, mark in labels.VERSIONS.values()]
+    assert len({*own, *marks, *labels.SPARE_MARKS}) == len([*own, *marks, *labels.SPARE_MARKS])
+    found = looks([*labels.METHODS, *VERSIONS])
+    assert len(set(found.values())) == len(found)
+    for name in VERSIONS:
+        base, end = labels.version_of(name) or ("", "")
+        assert found[name] == Look(found[base].colour, labels.VERSIONS[end][1])
 
 
 def test_a_method_looks_the_same_beside_few_and_beside_many() -> None:

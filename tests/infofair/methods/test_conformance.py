@@ -74,6 +74,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "infofair": {"halve_temperature_every": 1},
     "infofair_td": {"halve_temperature_every": 1},
     "infofair_fitted": {"critic_steps": 3, "warm_up": 1},
+    "adversarial_fitted": {"critic_steps": 3, "warm_up": 1},
 }
 NETWORKS = [
     *(name for name in methods.names() if issubclass(methods.load(name), Network)),

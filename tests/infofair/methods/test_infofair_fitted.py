@@ -11,13 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from infofair.data.prepared import Prepared
-from infofair.methods.base import Stacked
+from infofair import methods
+from infofair.data.prepared import ALL, Prepared
+from infofair.data.prepared import PARTS as SPLITS
+from infofair.methods.base import Network, Stacked
 from infofair.methods.infofair_fitted import PARTS, Fitted
+from infofair.methods.vanilla import Vanilla
 from infofair.training.streams import Own
 from tests import steps
 from tests.simulated import prepared
-from tests.steps import SETTINGS, minibatch, outputs, run, training
+from tests.steps import SETTINGS, minibatch, outputs, run, same_bits, training
 
 METHOD = Fitted(
     learning_rate=1e-3, critic_learning_rate=1e-2, critic_steps=2, warm_up=1, sharpness=3.0
@@ -123,6 +126,75 @@ def test_z_follows_from_the_probability() -> None:
     np.testing.assert_allclose(METHOD.outcomes(probability), z, atol=1e-6)
     certain = METHOD.outcomes(np.array([0, 1e-30, 0.5, 1], np.float32))
     np.testing.assert_allclose(certain, [-1, -1, 0, 1])
+
+
+# -- the ablations ------------------------------------------------------------------------------
+
+ABLATIONS = [("T", "S"), ("T", "D")]
+
+
+@pytest.mark.parametrize("terms", ABLATIONS, ids="+".join)
+@given(st.integers(0, 1000), st.sampled_from([0, 9]), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_gradients_of_an_ablation_are_those_of_its_losses(
+    terms: tuple[str, ...], seed: int, epoch: int, mask: bool
+) -> None:
+    method = METHOD.with_knobs(terms=terms)
+    out, batch = outputs(method, seed, (4 - mask, 4, 4))
+    batch.epoch = epoch
+    for found, expected in (
+        (method.gradients(out, batch), Network.gradients(method, out, batch)),
+        (method.critic_gradients(out, batch), Network.critic_gradients(method, out, batch)),
+    ):
+        assert found.keys() == expected.keys()
+        for name, gradient in expected.items():
+            torch.testing.assert_close(found[name], gradient, rtol=1e-6, atol=1e-9)
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_an_ablation_has_the_terms_and_the_losses_that_it_keeps(seed: int) -> None:
+    out, batch = example(seed)
+    whole, critics = METHOD.values(out, batch), METHOD.critic_gradients(out, batch)
+    for terms in ABLATIONS:
+        method = METHOD.with_knobs(terms=terms)
+        own = {name: part for name, part in out.items() if name in ("target", *method.free)}
+        found = method.values(own, batch)
+        assert list(found) == [*terms, "bits"]
+        for name in terms:
+            torch.testing.assert_close(found[name], whole[name])
+        for name, gradient in method.critic_gradients(own, batch).items():
+            torch.testing.assert_close(gradient, critics[name])
+        # without f the ratio is taken for 1, whose logarithm is 0
+        ratio = whole["D"] / batch.alpha / math.log(2) if terms == ("T", "S") else 0
+        torch.testing.assert_close(found["bits"], whole["bits"] - ratio)
+
+
+def test_an_ablation_fits_what_its_terms_need() -> None:
+    of = {terms: methods.make("infofair_fitted", terms=list(terms)) for terms in ABLATIONS}
+    assert {name[0] for name in of["T", "S"].critics} == {"g"}
+    assert {name[0] for name in of["T", "D"].critics} == {"g", "f"}  # q draws the pairs
+    assert methods.make("infofair_fitted") == Fitted()
+    for terms, method in of.items():
+        assert isinstance(method, Fitted)
+        assert method.terms == terms
+        assert set(method.zeros) <= set(method.critics) == set(method.free)
+
+
+@pytest.mark.parametrize("terms", ABLATIONS, ids="+".join)
+def test_an_ablation_is_trained_like_any_method(terms: tuple[str, ...]) -> None:
+    """Whoever shares the pass; at strength 0 it is vanilla, at others it is not the whole."""
+    data, method = prepared(rows=300), METHOD.with_knobs(terms=terms, learning_rate=1e-2)
+    found = run(method, data=data, alphas=(0.0, 2.0))
+    alone = run(method, ("race",), data=data, alphas=(2.0,), seeds=(1,))
+    assert same_bits(found[1, "race", 2.0], alone[1, "race", 2.0])
+    whole = run(METHOD.with_knobs(learning_rate=1e-2), data=data, alphas=(2.0,))
+    vanilla = run(Vanilla(learning_rate=1e-2), (ALL,), alphas=(0.0,), data=data)
+    for (seed, setting, alpha), model in found.items():
+        assert list(model.curves[0]) == [*terms, "bits", "total", "validation"]
+        other = vanilla[seed, ALL, 0.0] if alpha == 0 else whole[seed, setting, alpha]
+        gap = max(np.abs(model.probabilities[p] - other.probabilities[p]).max() for p in SPLITS)
+        assert gap < 1e-5 if alpha == 0 else gap > 1e-4
 
 
 # -- the estimate -------------------------------------------------------------------------------

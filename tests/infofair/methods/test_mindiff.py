@@ -146,3 +146,18 @@ def test_with_the_authors_mmd_training_is_vanillas(
     for mine, theirs, without in zip(ours, authors, vanilla, strict=True):
         assert np.abs(theirs - without).max() < 0.005
         assert np.abs(mine - without).max() > 0.05
+
+
+@given(st.integers(0, 1000), st.floats(0.02, 2), st.integers(300, 700))
+@settings(max_examples=15, deadline=None)
+def test_many_rows_have_the_gradient_of_their_pairs(seed: int, length: float, rows: int) -> None:
+    # more rows than the kernel is written out for: a cosine series in its place
+    logits, batch = minibatch(seed, rows=rows)
+    p = logits.softmax(1)[:, 1]
+    method = MinDiff(kernel_length=length)
+    found = method.penalty_gradient(p, batch)
+    for r in range(len(p)):
+        own = p[r].clone().requires_grad_()
+        mmd(own, batch.y[r, 0], batch.s[r, 0], length).backward()
+        assert own.grad is not None
+        assert torch.allclose(found[r], own.grad, atol=1e-8)  # a group's share is float32
