@@ -1,4 +1,4 @@
-"""The doors: one short program per stage of dvc.yaml and beyond/dvc.yaml."""
+"""The doors: one short program per stage of the three dvc.yaml."""
 
 import sys
 from importlib.util import find_spec

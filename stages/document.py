@@ -1,7 +1,8 @@
 """Write the results down as Markdown: all tables, and every sentence that counts something.
 
     results          the paper's part, docs/results.md
-    results-beyond   fronts and honest table, docs/results-beyond.md
+    results-beyond   the comparison on equal terms, docs/results-beyond.md
+    results-luck     how much is luck, and what was tried, docs/results-luck.md
 
 The same inputs give the same bytes. study/document says what is in them.
 """
@@ -16,8 +17,7 @@ from study.document.render import document as rendered
 def main(document: str) -> None:
     if document not in DOCUMENTS:
         raise Problem(f"--document {document}: there are {', '.join(DOCUMENTS)}")
-    path, _ = DOCUMENTS[document]
-    write_text(path, rendered(document, params.load()))
+    write_text(DOCUMENTS[document], rendered(document, params.load()))
 
 
 if __name__ == "__main__":

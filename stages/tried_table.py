@@ -17,11 +17,9 @@ def main() -> None:
         data = files.prepared(dataset)
         marks = {"dataset": dataset, "data": data.data, "partition": data.partition}
         for name in tried.WHAT:
-            path = files.need(
-                paths.tried(dataset, name), f"{paths.PIPELINE_BEYOND}:tried@{dataset}"
-            )
-            run = swept.Run(name, data, Predictions.load(path), {})
-            rows += explained.rows_of(name, tried.stands_for(name), swept.evaluated(run), marks)
+            path = files.need(paths.tried(dataset, name), f"{paths.PIPELINE_LUCK}:tried@{dataset}")
+            found = swept.evaluated(data, Predictions.load(path))
+            rows += explained.rows_of(name, tried.stands_for(name), found, marks)
     table = explained.candidates(pd.DataFrame(rows), results.paper())
     results.write(table.assign(what=table["variant"].map(tried.WHAT)), "tried")
 

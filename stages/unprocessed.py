@@ -1,22 +1,16 @@
-"""Put group thresholds on the scores of every model of the honest table (study/unprocessed.py).
+"""Put group thresholds on the scores of every method at its operating point.
 
-Writes results/unprocessed.csv, every method with every rule, and results/dominated.csv, which rows
-of the honest table an unconstrained model with thresholds dominates (study/dominance.py); and
-results/thresholds.csv, thresholds on the unconstrained models of the fronts.
+Writes results/unprocessed.csv (study/comparison/unprocessed.py); nothing is trained.
 """
 
-from study import cli, dominance, files, paths, results, unprocessed
+from study import cli, files, measure, paths, results
+from study.comparison.unprocessed import unprocessed
 
 
 def main() -> None:
-    asked = files.needed_json(paths.plan("honest"), "check")
-    found = unprocessed.everything(asked["datasets"], asked["methods"])
-    results.write(found, "unprocessed")
-    results.write(dominance.dominated(found, results.read("honest")), "dominated")
-    swept = files.needed_json(paths.plan("fronts"), "check")
-    bases = [base for base in dominance.BASES if base in swept["methods"]]
-    rows = unprocessed.fronts_of_bases(swept["datasets"], bases)
-    results.write(results.frame(rows, "thresholds"), "thresholds")
+    asked = files.needed_json(paths.plan("comparison"), "check")["datasets"]
+    rows = measure.unprocessed(asked, results.read("chosen"))
+    results.write(unprocessed(rows), "unprocessed")
 
 
 if __name__ == "__main__":

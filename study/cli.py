@@ -14,12 +14,13 @@ def run(
     doc: str | None,
     *options: str,
     optional: Collection[str] = (),
+    flags: Collection[str] = (),
     **explained: str,
 ) -> None:
     """Parse `--option VALUE` for each option, call main with them, exit with a status.
 
     The values of an option are listed in params.yaml, unless it is given with an explanation. One
-    that is optional is None if it is left out.
+    that is optional is None if it is left out; a flag has no value, and is given or not.
     Errors become one message on the terminal; --debug shows the traceback instead.
     """
     module = getattr(sys.modules["__main__"].__spec__, "name", main.__module__)
@@ -30,7 +31,10 @@ def run(
     )
     listed = {option: f"one of the {option}s in params.yaml" for option in options}
     for option, text in (listed | explained).items():
-        parser.add_argument(f"--{option}", required=option not in optional, help=text)
+        if option in flags:
+            parser.add_argument(f"--{option}", action="store_true", help=text)
+        else:
+            parser.add_argument(f"--{option}", required=option not in optional, help=text)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     arguments = vars(parser.parse_args())
     debug = arguments.pop("debug")

@@ -28,7 +28,6 @@ WRITTEN = {
     "ablation": ("svg", "png"),
     "frontier": ("svg", "png"),
     "luck": ("svg", "png"),
-    "thresholds": ("svg", "png"),
     "honest_table": ("html", "tex", "md"),
     "experiments": (),
 }
@@ -37,9 +36,8 @@ READ = {
     "results_table": {"summary": "summary"},
     "tradeoff": {"summary": "summary"},
     "ablation": {"summary": "summary"},
-    "frontier": {"summary": "frontier_summary", "areas": "hypervolume", "best": "best"},
+    "frontier": {"fronts": "fronts", "areas": "hypervolume"},
     "luck": {"runs": "luck", "summary": "luck_summary"},
-    "thresholds": {"rules": "unprocessed", "summary": "honest_summary"},
     "honest_table": {"summary": "honest_summary"},
     "experiments": {},
 }

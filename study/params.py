@@ -24,6 +24,7 @@ from infofair import datasets, methods
 from infofair.errors import Problem
 from infofair.knobs import knobs_of
 from infofair.methods.base import Solver
+from study.paths import LARGER
 from study.paths import PARAMS as PATH
 
 DEEPEST = 20  # levels of lists and sections in each other; ours has three
@@ -97,28 +98,35 @@ class Training(Strict):
 
 class Backbone(Training):
     learning_rate: float = Field(gt=0)
+    steps: int = Field(ge=1)
 
 
-Strengths = Annotated[
-    list[Annotated[float, Field(ge=0)]], Field(min_length=1), AfterValidator(_distinct)
-]
 Seeds = Annotated[
     list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=1), AfterValidator(_distinct)
 ]
+Ends = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]
 
 
-class Frontier(Strict):
-    seeds: Seeds
-    strengths: dict[MethodName, Strengths]
-    # method: keys of its section or of `backbone` that have another value in the fronts
-    exceptions: dict[MethodName, dict[str, Any]]  # required, as DVC asks for it
-
-
-class Honest(Strict):
+class Large(Strict):
+    datasets: Annotated[list[DatasetName], AfterValidator(_distinct)]
     splits: Seeds
+    trained: MethodNames
+    solved: MethodNames
+
+
+class Comparison(Strict):
+    strengths: int = Field(ge=2)
+    look: int = Field(ge=3)
+    between: Ends
+    ends: dict[MethodName, Ends]
+    budget: float = Field(ge=0, le=1)
+    fixed: dict[MethodName, dict[str, Any]]
     seeds: Seeds
+    splits: Seeds
     smallest_group: int = Field(ge=1)
-    strengths: dict[MethodName, Annotated[float, Field(ge=0)]]
+    paper: MethodNames
+    unaware: MethodNames
+    large: Large
 
 
 class Luck(Strict):
@@ -145,8 +153,7 @@ class Params(Strict):
     sensitive_as_input: bool
     training: Training
     backbone: Backbone
-    frontier: Frontier
-    honest: Honest
+    comparison: Comparison
     luck: Luck
 
     @property
@@ -155,21 +162,18 @@ class Params(Strict):
         return [name for _, names in self.methods for name in names]
 
     @property
-    def swept_names(self) -> list[str]:
-        """Every method that the fronts and the honest table may have."""
+    def compared(self) -> list[str]:
+        """Every method of the comparison on the datasets of the paper's pipeline."""
         m, more = self.methods, self.beyond
         return [*m.trained, *m.solved, *more.trained, *more.solved]
 
     @property
-    def swept(self) -> list[str]:
-        """The methods in the fronts, in their order: those of params.yaml, then those that name
-        strengths themselves."""
-        named = list(self.frontier.strengths)
-        return named + [m for m in self.swept_names if m not in named and self.strengths(m)]
-
-    def strengths(self, method: str) -> list[float]:
-        """That the fronts try of a method."""
-        return self.frontier.strengths.get(method) or list(methods.load(method).strengths)
+    def compared_datasets(self) -> dict[str, list[str]]:
+        """The datasets of the comparison, each with its methods."""
+        large = self.comparison.large
+        larger = [*large.trained, *large.solved]
+        named = dict.fromkeys(self.datasets, self.compared)
+        return named | dict.fromkeys(large.datasets, larger)
 
     def stage(self, dataset: str, method: str) -> str:
         """The DVC stage that trains or solves a method on a dataset."""
@@ -181,15 +185,13 @@ class Params(Strict):
         """The section of one dataset or method, checked."""
         return getattr(self, name)
 
-    def well_trained(self, method: str) -> tuple[Any, Backbone]:
-        """A method's section, and its training, in the fronts and the honest table; checked."""
-        section, changes = self.knobs(method), dict(self.frontier.exceptions.get(method, {}))
-        others = {key: changes.pop(key) for key in Backbone.model_fields if key in changes}
-        training = Backbone.model_validate(self.backbone.model_dump() | others)
+    def well_trained(self, method: str) -> Any:
+        """A method's section in the comparison: with the backbone's learning rate; checked."""
+        section, changes = self.knobs(method), dict(self.comparison.fixed.get(method, {}))
         solver = issubclass(methods.load(method), Solver)  # the backbone is no business of it
         if "learning_rate" in type(section).model_fields and not solver:
-            changes["learning_rate"] = training.learning_rate
-        return type(section).model_validate(section.model_dump() | changes), training
+            changes["learning_rate"] = self.backbone.learning_rate
+        return type(section).model_validate(section.model_dump() | changes)
 
 
 def section(method: str) -> type[Strict]:
@@ -236,7 +238,7 @@ def check(content: object) -> Params:
         raise Problem("\n".join(f"{PATH}: {line}" for line in lines)) from None
     if problem := _misplaced(params):
         raise Problem(f"{PATH}: {problem}")
-    if problem := _not_to_sweep(params):
+    if problem := _not_to_compare(params):
         raise Problem(f"{PATH}: {problem}")
     return params
 
@@ -263,30 +265,34 @@ def _misplaced(params: Params) -> str | None:
     return None
 
 
-def _not_to_sweep(params: Params) -> str | None:
-    """What is wrong with the sections `frontier` and `honest`, if anything."""
-    of_honest = {name: [value] for name, value in params.honest.strengths.items()}
-    for section, strengths in (("frontier", params.frontier.strengths), ("honest", of_honest)):
-        if "vanilla" not in strengths:
-            return f"{section}.strengths: vanilla is missing; the others are measured against it"
-        for name, values in strengths.items():
-            key = f"{section}.strengths.{name}"
-            if name not in type(params).model_fields:
-                return f"{key}: a method without a section of its own has no strength"
-            if name not in params.swept_names:
-                return f"{key}: the method is neither under `methods` nor under `beyond`"
-            method = methods.load(name)
-            has = method.strength if issubclass(method, Solver) else method.uses_alpha
-            if not has and values != [0]:
-                return f"{key} = {values}: the method has no strength; expected 0.0"
-    for name in params.frontier.exceptions:
-        key = f"frontier.exceptions.{name}"
-        if name not in params.frontier.strengths:
-            return f"{key}: the method is not among the strengths"
+def _not_to_compare(params: Params) -> str | None:
+    """What is wrong with the section `comparison`, if anything."""
+    asked, large = params.comparison, params.comparison.large
+    if "vanilla" not in params.methods.trained:
+        return "methods.trained: vanilla is missing; the others are measured against it"
+    if large.datasets and "vanilla" not in large.trained:
+        return "comparison.large.trained: vanilla is missing; the others are measured against it"
+    if twice := [name for name in large.datasets if name in params.datasets]:
+        return f"comparison.large.datasets: {twice[0]!r} is under `datasets` already"
+    if other := [name for name in large.datasets if name not in LARGER]:
+        return f"comparison.large.datasets: {other[0]!r} is not one of LARGER in study/paths.py"
+    lists = {"paper": asked.paper, "unaware": asked.unaware}
+    lists |= {"large.trained": large.trained, "large.solved": large.solved}
+    for key, listed in lists.items():
+        for name in listed:
+            if name not in params.compared:
+                return f"comparison.{key}: {name!r} is neither under `methods` nor under `beyond`"
+            solver = issubclass(methods.load(name), Solver)
+            if (key in ("paper", "large.trained") and solver) or (
+                key == "large.solved" and not solver
+            ):
+                return f"comparison.{key}: {name!r} {'has' if solver else 'does not have'} a solver"
+    for name in asked.fixed:
         try:
             params.well_trained(name)
         except ValidationError as error:
-            return f"{key}.{_line(type(params.knobs(name)), error.errors()[0])}"
+            where = f"comparison.fixed.{name}"
+            return f"{where}.{_line(type(params.knobs(name)), error.errors()[0])}"
     return None
 
 

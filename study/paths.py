@@ -5,8 +5,9 @@ from pathlib import Path
 PARAMS = Path("params.yaml")
 DVC = Path(".dvc")
 PROJECT = Path("pyproject.toml")
-LOCKS = (Path("dvc.lock"), Path("beyond/dvc.lock"))
+LOCKS = (Path("dvc.lock"), Path("beyond/dvc.lock"), Path("luck/dvc.lock"))
 PIPELINE_BEYOND = "beyond/dvc.yaml"  # its stages are called beyond/dvc.yaml:<stage>
+PIPELINE_LUCK = "luck/dvc.yaml"
 DATA = Path("data")
 RESULTS = Path("results")
 FIGURES = RESULTS / "figures"
@@ -17,7 +18,7 @@ STYLE = NOTEBOOKS / "infofair.mplstyle"
 # Whatever makes results: if it had changed since the commit, the provenance says so.
 SOURCES = [
     "infofair", "study", "stages", "notebooks", "data/reference", "params.yaml", "dvc.yaml",
-    "beyond/dvc.yaml", "pyproject.toml", "constraints.txt",
+    "beyond/dvc.yaml", "luck/dvc.yaml", "pyproject.toml", "constraints.txt",
 ]  # fmt: skip
 
 # -- what is asked for, by params.yaml ------------------------------------------------------------
@@ -38,9 +39,18 @@ PAPER = DATA / "reference/paper_table.csv"
 PAPER_STATISTICS = DATA / "reference/paper_statistics.csv"
 
 
+# Datasets of the comparison alone have folders of their own: the paper's pages depend on whole
+# folders, and must not wait for these.
+LARGER = ("kdd",)
+
+
+def _room(dataset: str) -> Path:
+    return DATA / "larger" if dataset in LARGER else DATA
+
+
 def raw(dataset: str) -> Path:
     """Folder of the raw files and SOURCE.json."""
-    return DATA / "raw" / dataset
+    return _room(dataset) / "raw" / dataset
 
 
 def own(dataset: str) -> Path:
@@ -49,23 +59,20 @@ def own(dataset: str) -> Path:
 
 
 def validated(dataset: str) -> Path:
-    return DATA / "validated" / f"{dataset}.parquet"
+    return _room(dataset) / "validated" / f"{dataset}.parquet"
 
 
 def seal(dataset: str) -> Path:
     """The sha256 of the validated rows."""
-    return DATA / "validated" / f"{dataset}.sha256"
+    return _room(dataset) / "validated" / f"{dataset}.sha256"
 
 
 def processed(dataset: str) -> Path:
     return DATA / "processed" / f"{dataset}.npz"
 
 
-WITHOUT_LEAK = "without_leak"  # the variant without the columns that give the label away
-
-
 def variant(dataset: str, name: str) -> Path:
-    """The dataset in another form: without its leak, or split otherwise."""
+    """The dataset in another form: honest, and split otherwise."""
     return DATA / "variants" / dataset / f"{name}.npz"
 
 
@@ -99,7 +106,7 @@ def tried(dataset: str, reading: str) -> Path:
 
 
 def beyond(what: str, dataset: str, method: str) -> Path:
-    """Folder of a method's models in the fronts or the honest table."""
+    """Folder of a method's models in the comparison (sweep) or of many seeds (luck)."""
     return RESULTS / what / dataset / method
 
 
@@ -107,7 +114,7 @@ def beyond(what: str, dataset: str, method: str) -> Path:
 
 
 def validation_report(dataset: str) -> Path:
-    return RESULTS / "validation" / f"{dataset}.json"
+    return RESULTS / ("larger" if dataset in LARGER else "validation") / f"{dataset}.json"
 
 
 def evaluation(dataset: str) -> Path:
@@ -115,13 +122,20 @@ def evaluation(dataset: str) -> Path:
     return RESULTS / "evaluation" / dataset
 
 
+def measured(dataset: str) -> Path:
+    """Every figure of every model of the comparison."""
+    return RESULTS / "measured" / f"{dataset}.csv"
+
+
 METRICS = RESULTS / "metrics.json"
 # Not an output that DVC knows: it names the commit, so its hash would change with every one.
 PROVENANCE = RESULTS / "provenance.json"
 INDEX = REPORTS / "index.html"
 BEYOND = REPORTS / "beyond.html"
+LUCK = REPORTS / "luck.html"
 DOCUMENT = DOCS / "results.md"
 BEYOND_DOCUMENT = DOCS / "results-beyond.md"
+LUCK_DOCUMENT = DOCS / "results-luck.md"
 
 
 def table(name: str) -> Path:

@@ -15,13 +15,17 @@ from typing import Any
 
 from infofair import methods
 from infofair.data import dataset as datasets
-from infofair.methods.base import Solver
+from infofair.grids import scan
+from infofair.methods.base import Method, Solver
 from infofair.storage import sha256
 from study import paths
 from study.labels import DATASETS
 from study.params import Params
 
 Plan = dict[str, Any]
+AS_IT_IS = "authors"  # the run on the paper's data and split
+FITTED = "infofair_fitted"
+TERMS = {("T", "S"): "ts", ("T", "D"): "td"}  # its ablations
 # what a run of a folder of its own writes
 FILES = {
     "predictions": "predictions.npz", "fits": "fits.csv", "curves": "curves.csv",
@@ -32,24 +36,24 @@ FILES = {
 def everything(params: Params) -> Iterator[tuple[Path, Plan]]:
     """Every plan, and where it is written."""
     named = {"datasets": params.datasets}
-    splits = {honest_variant(seed): seed for seed in params.honest.splits}
+    compared = params.compared_datasets
     yield paths.plan("summarize"), named
-    yield paths.plan("fronts"), named | {"methods": params.swept}
     yield paths.plan("luck"), named | {"methods": params.luck.methods}
-    yield paths.plan("honest"), named | {"methods": list(params.honest.strengths), "splits": splits}
-    for dataset in params.datasets:
+    yield paths.plan("comparison"), {"datasets": compared}
+    for dataset, names in compared.items():
         yield paths.plan("download", dataset), _download(dataset, params)
-        yield paths.plan("prepare", dataset), _prepare(dataset, params)
         yield paths.plan("variants", dataset), _variants(dataset, params)
+        yield paths.plan("posteriors", dataset), _posteriors(dataset, params)
+        for method in names:
+            yield paths.plan("sweep", dataset, method), _compared(dataset, method, params)
+    for dataset in params.datasets:
+        yield paths.plan("prepare", dataset), _prepare(dataset, params)
         yield paths.plan("evaluate", dataset), {"methods": params.method_names}
         yield paths.plan("as_run", dataset), _as_run(dataset, params)
         for method in params.method_names:
             yield paths.plan("train", dataset, method), _paper(dataset, method, params)
         for method in params.luck.methods:
             yield paths.plan("luck", dataset, method), _luck(dataset, method, params)
-        for method in params.swept_names:
-            yield paths.plan("fronts", dataset, method), _fronts(dataset, method, params)
-            yield paths.plan("honest", dataset, method), _honest(dataset, method, params)
 
 
 def _download(dataset: str, params: Params) -> Plan:
@@ -75,12 +79,12 @@ def _variants(dataset: str, params: Params) -> Plan:
     leaks = bool(datasets.load(dataset).leaking)
     honest = {"split": "random", "scale": "train_rows", "drop_leaking_columns": leaks}
     return {
-        "smallest_group": params.honest.smallest_group,
+        "smallest_group": params.comparison.smallest_group,
         "splits": {
             honest_variant(seed): _prepare(dataset, params)
             | honest
             | {"random_split": params.random_split.model_dump() | {"seed": seed}}
-            for seed in params.honest.splits
+            for seed in _splits(dataset, params)
         },
     }
 
@@ -140,41 +144,77 @@ def _luck(dataset: str, method: str, params: Params) -> Plan:
     return plan | {"runs": [run | written | more | {"title": f"{run['title']}, luck"}]}
 
 
-def _well_trained(
-    what: str, dataset: str, method: str, params: Params, runs: dict[str, Plan]
-) -> Plan:
-    """In the fronts and the honest table: the backbone's training. runs: by their names."""
-    knobs, training = params.well_trained(method)
-    folder = paths.beyond(what, dataset, method)
-    solver = issubclass(methods.load(method), Solver)
-    kinds = ("predictions", "fits") if solver else ("predictions", "curves", "networks")
-    named = []
-    for name, run in runs.items():
-        written = {kind: str(folder / name / FILES[kind]) for kind in kinds}
-        title = f"{method} on {dataset}" + (f", {name}" if name != dataset else "")
-        named.append({"title": title} | run | written)
-    plan = {"method": method, "knobs": knobs.model_dump(), "may_diverge": True, "runs": named}
-    if solver:
-        return plan
-    how = training.model_dump(exclude={"learning_rate"})
-    return plan | {"hidden": params.knobs(dataset).hidden, "training": how}
+# -- the comparison -------------------------------------------------------------------------------
 
 
-def _fronts(dataset: str, method: str, params: Params) -> Plan:
-    """A method that names no strengths has a run without any: its stage still writes its files."""
-    run = {"strengths": params.strengths(method), "seeds": params.frontier.seeds}
-    runs = {dataset: run | {"data": str(paths.processed(dataset))}}
-    dropped = params.knobs(dataset).drop_leaking_columns
-    if datasets.load(dataset).leaking and not dropped:
-        path = paths.variant(dataset, paths.WITHOUT_LEAK)
-        runs[f"{dataset}_{paths.WITHOUT_LEAK}"] = run | {"data": str(path)}
-    return _well_trained("fronts", dataset, method, params, runs)
+def _compared(dataset: str, method: str, params: Params) -> Plan:
+    """All forms of one method on one dataset; study/sweep.py does what it says."""
+    asked, kind = params.comparison, methods.load(method)
+    weakest, strongest = asked.ends.get(method, asked.between)
+    knobs = params.well_trained(method).model_dump()
+    plain = {"name": method, "knobs": knobs, "unaware": [], "authors": dataset in params.datasets}
+    forms = [plain]
+    if not issubclass(kind, Solver):
+        plain |= {"training": _backbone(params)}
+    if method in asked.paper and dataset in params.datasets:
+        as_printed = {"knobs": _section(method, params), "training": _as_in_paper(params)}
+        forms.append(plain | as_printed | {"name": f"{method}_paper", "authors": False})
+    for terms, name in TERMS.items() if method == FITTED else ():
+        kept = knobs | {"terms": list(terms)}
+        forms.append(plain | {"name": f"{method}_{name}", "knobs": kept, "authors": False})
+    if method in asked.unaware:
+        columns = _sensitive(dataset)
+        forms.append(plain | {"name": f"{method}_unaware", "unaware": columns, "authors": False})
+    return {
+        "method": method,
+        "dataset": dataset,
+        "folder": str(paths.beyond("sweep", dataset, method)),
+        "hidden": params.knobs(dataset).hidden,
+        "strengths": asked.strengths if _has_strength(kind) else 0,
+        "scan": scan((weakest, strongest), asked.look),
+        "budget": asked.budget,
+        "forms": [form | {"runs": _runs(dataset, form, params)} for form in forms],
+    }
 
 
-def _honest(dataset: str, method: str, params: Params) -> Plan:
-    """Likewise of a method that is not in the honest table."""
-    strength = params.honest.strengths.get(method)
-    run = {"strengths": [] if strength is None else [strength], "seeds": params.honest.seeds}
-    names = [honest_variant(split) for split in params.honest.splits]
-    runs = {name: {"data": str(paths.variant(dataset, name))} | run for name in names}
-    return _well_trained("honest", dataset, method, params, runs)
+def _has_strength(kind: type[Method]) -> bool:
+    return bool(kind.strength) if issubclass(kind, Solver) else kind.uses_alpha
+
+
+def _backbone(params: Params) -> Plan:
+    return params.backbone.model_dump(exclude={"learning_rate"})
+
+
+def _as_in_paper(params: Params) -> Plan:
+    """With the trainer's own streams: the authors' are for their own data and seeds."""
+    return params.training.model_dump() | {"streams": "own"}
+
+
+def _posteriors(dataset: str, params: Params) -> Plan:
+    splits = [honest_variant(i) for i in _splits(dataset, params)]
+    return {
+        "columns": _sensitive(dataset),
+        "splits": {name: str(paths.variant(dataset, name)) for name in splits},
+    }
+
+
+def _sensitive(dataset: str) -> list[str]:
+    return sorted(a.column for a in datasets.load(dataset).sensitive.values())
+
+
+def _splits(dataset: str, params: Params) -> list[int]:
+    large = params.comparison.large
+    return large.splits if dataset in large.datasets else params.comparison.splits
+
+
+def _runs(dataset: str, form: Plan, params: Params) -> list[Plan]:
+    """The random splits, then the paper's data and split; a split's seed is its models' too."""
+    runs = [
+        {"name": honest_variant(i), "data": str(paths.variant(dataset, honest_variant(i)))}
+        | {"seeds": [i]}
+        for i in _splits(dataset, params)
+    ]
+    if form["authors"]:
+        data = str(paths.processed(dataset))
+        runs.append({"name": AS_IT_IS, "data": data, "seeds": params.comparison.seeds})
+    return runs

@@ -1,5 +1,6 @@
 """Every table of results: its columns, its one reader and its one writer."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,24 @@ EVALUATION = {
     ],
 }  # fmt: skip
 
+# Of one model on one part, in results/measured; `…_null` is the 95 % quantile of an exactly fair
+# predictor, the last four are of the scores.
+FIGURES = [
+    *METRICS, "selection_rate", "largest_gap", "parity_ratio", "opportunity_gap", "odds_gap",
+    "differential_fairness", "worst_accuracy", "imparity_null", "largest_gap_null",
+    "opportunity_gap_null", "odds_gap_null", "auc", "ks", "abcc", "bits",
+]  # fmt: skip
+MEASURED = [
+    *CELL, "notion", "strength", "partition_seed", "seed", "split", *FIGURES, "constant_micro_f1",
+    "note", "groups", "train", "test", *MARKS,
+]  # fmt: skip
+# `<figure>_width` is half of a 95 % interval over splits (study/comparison/intervals.py)
+WITH_WIDTH = ["micro_f1", "imparity", "opportunity_gap", "odds_gap", "ks"]
+ON_VALIDATION = ["micro_f1", "imparity", "opportunity_gap", "odds_gap", "auc", "ks"]
+# of two methods, split by split
+PAIRED = ["above_chord", "micro_f1", "imparity"]
+AGAINST = ["infofair_fitted", "infofair"]  # every other method is tested against these
+
 _SWEPT = [*CELL, "strength", "seed", "split", *METRICS, "selection_rate", "note", *MARKS]
 _AREAS = ["hypervolume", "above_chord"]
 _COMPARED = ["micro_f1", "imparity"]
@@ -89,48 +108,53 @@ TABLES = {
         "explanation", *MARKS,
     ],
     "frontier": _SWEPT,
-    "thresholds": _SWEPT,
-    "frontier_summary": [
-        *CELL, "strength", "split", "seeds", *METRICS, *(f"{m}_std" for m in METRICS), "constant",
-        "diverged", *MARKS,
+    "fronts": [
+        *CELL, "notion", "strength", "splits", *FIGURES,
+        *(f"validation_{m}" for m in ON_VALIDATION),
+        *(f"{m}_width" for m in WITH_WIDTH), "constant", "diverged", "data",
     ],
     "hypervolume": [
-        *CELL, *(f"{area}{end}" for area in _AREAS for end in ("", "_std")), "strengths",
-        "vanilla_imparity", "vanilla_micro_f1", "constant_micro_f1", "floor",
+        *CELL, *(f"{area}{end}" for area in _AREAS for end in ("", "_width")), "rank", "strengths",
+        "splits", "groups", "vanilla_imparity", "vanilla_micro_f1", "constant_micro_f1",
+    ],
+    "ranks": [
+        "cells", "method", "s_at_test", "rank", "above_chord", "blocks", "methods", "friedman",
+        "friedman_p",
+        *(f"{name}{end}" for name in AGAINST for end in ("_more", "_p", "_holm")),
+    ],
+    "pairs": [
+        *CELL, "rival", "splits",
+        *(f"{m}{end}" for m in PAIRED for end in ("", "_low", "_high", "_p", "_holm")),
     ],
     "best": [
-        *CELL, "budget", "strength", "validation_micro_f1", "validation_imparity", "micro_f1",
-        "micro_f1_std", "imparity", "imparity_std", "constant",
+        *CELL, "notion", "budget", "strength", "within", "validation_score", "validation_gap",
+        "micro_f1", "micro_f1_width", "macro_f1", "auc", "auc_width", "gap", "gap_width",
+        "gap_null", "imparity", "worst_accuracy", "kept", "constant", "dominated_by",
     ],
     "goal": [
-        *PLACE, "strength", "validation_micro_f1", "validation_imparity_released", "micro_f1",
-        "imparity_released", "asked_micro_f1", "rival", "rival_imparity", "holds", "why",
+        *CELL, "strength", "seeds", "validation_micro_f1", "validation_imparity_released",
+        "micro_f1", "micro_f1_std", "imparity_released", "imparity_released_std", "asked_micro_f1",
+        "rival", "rival_imparity", "holds", "why",
     ],
+    "goal_counts": ["method", "cells", "holds"],
+    "grids": ["dataset", "method", "setting", "strength", "micro_f1", "imparity", "constant"],
+    "chosen": [*CELL, "partition_seed", "strength"],
     "luck": [*CELL, "seed", "split", *METRICS, "selection_rate", "note", *MARKS],
     "luck_summary": [
         *CELL, "figure", "seeds", "printed", "mean", "std", "low", "high", "below", "expected",
         "expected_std", "as_low",
     ],
-    "information": [
-        *CELL, "strength", "seed", "running", "held_out", "held_out_score", *MARKS,
-    ],
-    "honest": [
-        *CELL, "strength", "partition_seed", "seed", "split", *METRICS, "groups", "train", "test",
-        "note", "data",
-    ],
     "honest_summary": [
-        *CELL, "strength", "groups", "splits", "seeds",
-        *(f"{m}{end}" for m in METRICS for end in ("", "_low", "_high", "_seeds")),
-        *(f"more_{m}{end}" for m in _COMPARED for end in ("", "_low", "_high")),
-        "constant", "diverged", "data",
+        *CELL, "s_at_test", "strength", "groups", "splits", "seeds",
+        *(f"{m}{end}" for m in FIGURES for end in ("", "_low", "_high")),
+        *(f"{m}_seeds" for m in METRICS),
+        *(f"more_{m}{end}" for m in WITH_WIDTH for end in ("", "_low", "_high")),
+        "p_imparity", "p_holm", "dominated_by", "constant", "diverged", "data",
     ],
     "unprocessed": [
-        *CELL, "notion", "tolerance", "splits", "validation_micro_f1", "validation_imparity",
-        "micro_f1", "micro_f1_width", "imparity", "imparity_width", "largest_gap",
-        "opportunity_gap", "odds_gap", "random",
-    ],
-    "dominated": [
-        *CELL, "base", *_COMPARED, "base_tolerance", *(f"base_{m}" for m in _COMPARED), "dominated",
+        *CELL, "notion", "tolerance", "micro_f1", "micro_f1_width", "imparity", "largest_gap",
+        "opportunity_gap", "odds_gap", "random", "validation_micro_f1", "validation_imparity",
+        "validation_opportunity_gap", "validation_odds_gap",
     ],
 }  # fmt: skip
 MADE_BY = {
@@ -139,16 +163,29 @@ MADE_BY = {
     ),
     **dict.fromkeys(("as_run", "as_run_tried"), "explain"),
     **dict.fromkeys(
-        ("frontier", "frontier_summary", "hypervolume", "best", "goal"), "beyond/dvc.yaml:frontier"
+        (
+            "fronts",
+            "best",
+            "honest_summary",
+            "hypervolume",
+            "ranks",
+            "pairs",
+            "goal",
+            "goal_counts",
+            "grids",
+            "chosen",
+            "frontier",
+        ),
+        "beyond/dvc.yaml:comparison",
     ),
-    **dict.fromkeys(("honest", "honest_summary"), "beyond/dvc.yaml:honest_table"),
-    "tried": "beyond/dvc.yaml:tried_table",
-    **dict.fromkeys(("unprocessed", "dominated", "thresholds"), "beyond/dvc.yaml:unprocessed"),
-    **dict.fromkeys(("luck", "luck_summary"), "beyond/dvc.yaml:luck_table"),
-    "information": "beyond/dvc.yaml:information",
+    "tried": "luck/dvc.yaml:tried_table",
+    "unprocessed": "beyond/dvc.yaml:unprocessed",
+    **dict.fromkeys(("luck", "luck_summary"), "luck/dvc.yaml:luck_table"),
 }
 # empty where there is nothing to say
-TEXTS = ("note", "why", "evidence", "more_than_threshold", "levelling_down")
+TEXTS = (
+    "note", "why", "evidence", "more_than_threshold", "levelling_down", "notion", "dominated_by",
+)  # fmt: skip
 
 
 def frame(rows: list[Row], name: str, columns: dict[str, list[str]] = TABLES) -> pd.DataFrame:
@@ -177,6 +214,20 @@ def evaluation(dataset: str, name: str) -> pd.DataFrame:
 def write_evaluation(rows: list[Row], dataset: str, name: str) -> None:
     """With eight digits: the tables of all datasets follow from it."""
     write_rows(paths.evaluation(dataset) / f"{name}.csv", rows, EVALUATION[name])
+
+
+def measured(datasets: Iterable[str]) -> pd.DataFrame:
+    """Every figure of every model of the comparison, of these datasets."""
+    found = []
+    for dataset in datasets:
+        path = need(paths.measured(dataset), paths.PIPELINE_BEYOND)
+        found.append(checked(path, MEASURED))
+    return pd.concat(found, ignore_index=True)
+
+
+def write_measured(rows: list[Row], dataset: str) -> None:
+    """With eight digits: the tables of the comparison follow from it."""
+    write_rows(paths.measured(dataset), rows, MEASURED)
 
 
 def checked(path: Path, columns: list[str]) -> pd.DataFrame:

@@ -1,24 +1,16 @@
-"""Other forms of a dataset: without its leak, and without tiny groups."""
+"""The honest form of a dataset: what is different from the paper's.
+
+leak      columns that give the label away are left out (COMPAS: is_recid, is_violent_recid)
+scaling   by the training rows alone
+split     several random ones, stratified by group and label, in place of the authors' one
+groups    none with few test rows: `pooled`
+"""
 
 from dataclasses import replace
 
 import numpy as np
 
-from infofair.data import dataset as datasets
 from infofair.data.prepared import Prepared
-from infofair.data.tabular import source
-
-
-def without_leak(dataset: str, data: Prepared) -> Prepared | None:
-    """The data without the columns that give the label away, if there are such columns in it.
-
-    Columns are scaled one by one, so this is what preprocess makes with drop_leaking_columns.
-    """
-    leaking = datasets.load(dataset).leaking
-    kept = [i for i, name in enumerate(data.features) if source(name) not in leaking]
-    if len(kept) == len(data.features):
-        return None
-    return replace(data, X=data.X[:, kept].copy("C"), features=[data.features[i] for i in kept])
 
 
 def pooled(data: Prepared, smallest: int) -> Prepared:

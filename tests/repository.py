@@ -13,55 +13,46 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from tests.conftest import ROOT
+from study import paths
+from tests.conftest import ROOT, compared
 
-MADE = ("results/", "reports/", "dvc.lock", "beyond/dvc.lock")  # by a run
+# The pipelines, by where their dvc.yaml is: "" is the paper's.
+PIPELINES = ("", "beyond", "luck")
+LOCKS = tuple(path.as_posix() for path in paths.LOCKS)
+MADE = ("results/", "reports/", *LOCKS)  # by a run
 # Short runs of every kind of stage on one simulated dataset.
 SMALL: dict[str, Any] = {
     "datasets": ["compas"],
     "methods": {
         "trained": ["vanilla", "infofair"], "ablations": ["infofair_ts"], "solved": ["lfr"],
     },
-    "beyond": {"trained": ["infofair_fitted"], "solved": ["fcfc"]},
+    "beyond": {"trained": ["infofair_fitted"], "solved": ["boosting"]},
     "seeds": [0],
     "compas": {"hidden": [4]},
     "training": {
         "epochs": 2, "patience": 2, "batch_size": 512, "weight_decay": 0.01, "streams": "authors"
     },
     "backbone": {
-        "learning_rate": 0.003, "epochs": 2, "patience": 2, "batch_size": 1024, "weight_decay": 0.0
+        "learning_rate": 0.003, "epochs": 2, "steps": 600, "patience": 2, "batch_size": 1024,
+        "weight_decay": 0.0,
     },
-    "frontier": {
-        "seeds": [0],
-        "exceptions": {},
-        "strengths": {
-            "vanilla": [0.0], "infofair": [0.1, 0.5], "infofair_fitted": [1.0], "lfr": [1.0],
-            "fcfc": [0.0],
-        },
-    },
-    "honest": {
-        "splits": [0, 1],
-        "seeds": [0],
-        "smallest_group": 20,
-        "strengths": {
-            "vanilla": 0.0, "infofair": 0.1, "infofair_fitted": 1.0, "lfr": 1.0, "fcfc": 0.0
-        },
-    },
+    "comparison": compared(
+        look=3, between=[0.1, 10.0], splits=[0, 1], paper=["vanilla"],
+        unaware=["vanilla", "boosting"],
+    ),
     "luck": {"methods": ["vanilla"], "alpha": 0.1, "seeds": 5},
 }  # fmt: skip
 # Fewer rounds of what takes long; a method's section may be missing.
 SHORTER: dict[str, dict[str, Any]] = {
     "lfr": {"prediction": [1.0], "parity": [1.0], "iterations": 3, "prototypes": 3},
     "infofair_fitted": {"warm_up": 1, "critic_steps": 2},
+    "boosting": {"rounds": 5},
 }
 # Even shorter: one network and one solver, for where it does not matter what is trained.
 FEW: dict[str, Any] = {
     "methods": {"trained": ["vanilla"], "ablations": [], "solved": ["lfr"]},
     "beyond": {"trained": [], "solved": []},
-    "frontier": {"seeds": [0], "exceptions": {}, "strengths": {"vanilla": [0.0]}},
-    "honest": {
-        "splits": [0], "seeds": [0], "smallest_group": 20, "strengths": {"vanilla": 0.0}
-    },
+    "comparison": compared(),
 }  # fmt: skip
 
 
@@ -118,7 +109,7 @@ class Pipeline:
         folders = ("raw", "validated", "processed", "variants", "plans")
         roots = [*(self.folder / "data" / name for name in folders), self.folder / "results"]
         found = [path for root in [*roots, self.folder / "reports"] for path in root.rglob("*")]
-        found += [self.folder / name for name in MADE[2:]]
+        found += [self.folder / name for name in LOCKS]
         return {
             str(path.relative_to(self.folder)): path.read_bytes()
             for path in found
@@ -127,7 +118,7 @@ class Pipeline:
 
     @cached_property
     def stages(self) -> dict[str, "Stage"]:
-        """Every stage of both pipelines as DVC understands them, each after what it needs."""
+        """Every stage of all pipelines as DVC understands them, each after what it needs."""
         from networkx import dfs_postorder_nodes
 
         with self.dvc() as repo:
@@ -156,7 +147,7 @@ class Stage:
 
         self.address = str(stage.addressing)
         self.name = self.address.rpartition(":")[2].partition("@")[0]
-        self.beyond = self.address.startswith("beyond/")
+        self.pipeline = self.address.rpartition("dvc.yaml:")[0].rstrip("/")  # of PIPELINES
         self.cmd = str(stage.cmd)
         self.deps = [relative(dep) for dep in stage.deps if dep.fs_path]
         self.outs = [relative(out) for out in stage.outs]
@@ -166,7 +157,7 @@ class Stage:
     @property
     def trains(self) -> bool:
         """A method that is listed in params.yaml."""
-        return any(door in self.cmd for door in ("stages.train ", "stages.solve "))
+        return any(f"stages.{door} " in self.cmd for door in ("train", "solve", "sweep"))
 
     def depends_on(self, path: str) -> bool:
         return any(covers(dep, path) for dep in self.deps)

@@ -1,45 +1,58 @@
-"""Made-up models of the fronts and the honest table, where their plans say that they are."""
+"""Made-up models of the comparison, where their plans say that they are."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from infofair import methods
 from infofair.data.prepared import ALL, PARTS, Prepared
 from infofair.methods.base import handled
-from infofair.storage import write_rows
+from infofair.storage import save_arrays
 from infofair.training.predictions import Predictions
-from study import files, paths
+from study import files, paths, posteriors
 
+STRENGTHS = (0.1, 1.0)  # of a method that has one
 DIVERGED = 1e39  # models of this strength have no predictions
 
 
-def write(what: str, dataset: str, method: str, data: Mapping[str, Prepared]) -> None:
-    """Random predictions, and curves that name bits; data: by the path that a run names."""
-    loaded = methods.make(method)
-    seeds_of_its_own = getattr(loaded, "random", True)
-    for run in files.needed_json(paths.plan(what, dataset, method), "check")["runs"]:
-        rows = data[run["data"]]
-        rng = np.random.default_rng(len(method))
-        settings = handled(loaded, rows)
-        if not loaded.uses_groups and settings:
-            settings = [ALL]
-        models: dict[Any, dict[str, np.ndarray]] = {
-            (setting, strength, seed): {}
-            if strength == DIVERGED
-            else {part: rng.random(len(rows.split[part])) for part in PARTS}
-            for setting in settings
-            for strength in run["strengths"]
-            for seed in (run["seeds"] if seeds_of_its_own else [0])
-        }
-        Predictions.of(models, rows).save(Path(run["predictions"]))
-        if "curves" in run:
-            keys = ("setting", "strength", "seed")
-            curves = [
-                dict(zip(keys, key, strict=True)) | {"epoch": epoch, "bits": epoch / 8}
-                for key in models
-                for epoch in (1, 2)
-            ]
-            write_rows(Path(run["curves"]), curves, [*keys, "epoch", "bits"])
+def write(dataset: str, method: str, strengths: tuple[float, ...] = STRENGTHS) -> None:
+    """Predictions that tell of the label and the group, of every form and run of a method."""
+    loaded, plan = methods.make(method), files.needed_json(paths.plan("sweep", dataset, method), "")
+    for form in plan["forms"]:
+        for run in form["runs"]:
+            data = Prepared.load(Path(run["data"]))
+            rng = np.random.default_rng(len(form["name"]))
+            settings = handled(loaded, data)
+            if not loaded.uses_groups and settings:
+                settings = [ALL]
+            models = {
+                (setting, strength, seed): {}
+                if strength == DIVERGED
+                else {part: _scores(rng, data, part) for part in PARTS}
+                for setting in settings
+                for strength in (strengths if plan["strengths"] else (0.0,))
+                for seed in (run["seeds"] if getattr(loaded, "random", True) else [0])
+            }
+            folder = Path(plan["folder"]) / form["name"] / run["name"]
+            Predictions.of(models, data).save(folder / "predictions.npz")
+
+
+def _scores(rng: np.random.Generator, data: Prepared, part: str) -> np.ndarray:
+    rows = data.split[part]
+    told = data.y[rows] + data.groups[data.settings[0]][rows] - 1
+    return 1 / (1 + np.exp(-told - rng.normal(size=len(rows))))
+
+
+def write_posteriors(dataset: str) -> None:
+    """Of which group a row may be, as if something knew more than nothing of it."""
+    rng = np.random.default_rng(0)
+    plan = files.needed_json(paths.plan("posteriors", dataset), "")
+    for split, path in plan["splits"].items():
+        data = Prepared.load(Path(path))
+        found = {}
+        for setting in data.settings:
+            for part in PARTS:
+                group, groups = data.members(setting, part)
+                chance = rng.random((len(group), groups, 2)) + 2 * np.eye(groups)[group][:, :, None]
+                found[f"{setting}.{part}"] = (chance / chance.sum(1, keepdims=True)).astype("f4")
+        save_arrays(posteriors.path(dataset, split), found)

@@ -1,11 +1,13 @@
-"""Say which method, and which strength of it, to take for a budget of imparity.
+"""Say which method, and which strength of it, to take for a budget of unfairness.
 
-Answers from results/frontier.csv and results/thresholds.csv, without data or training: of each
-method's strengths with a mean validation imparity within the budget, the one with the highest mean
-validation micro F1, and what it does on the test rows, which chose nothing. `…_thresholds` are
-unconstrained models with thresholds by group, whose strength is the tolerance. Intervals are 95 %
-ones of the mean over seeds, Student's t: they say how much depends on the seed, not on which rows
-are tested.
+Answers from results/best.csv and results/fronts.csv, without data or training. Of each method's
+strengths whose gap is within the budget on validation rows, the one with the highest micro F1
+there, and what it does on test rows, which chose nothing; means over random splits.
+
+The budget is of the notion's gap: --max-gap, or by their own names --max-imparity (--notion parity,
+unless another is asked for) and --max-ks (--scores). `…_thresholds` are unconstrained models with a
+threshold for each group, `…_blind` with a rule that does without the group; their strength is the
+tolerance. `…_barycentre` are scores made alike in all groups.
 """
 
 import math
@@ -13,138 +15,318 @@ import math
 import pandas as pd
 
 from infofair.errors import Problem
-from study import cli, fronts, paths, results
-from study.dominance import WITH_THRESHOLDS
-from study.results import Row
+from study import cli, offers, paths, results
+from study.comparison.measured import AIMS, needs_s
+from study.results import PLACE, Row
 
-RUNS = paths.table("frontier")
-
-HEAD = [
-    "method", "strength", "validation F1", "validation imparity", "test F1", "test imparity",
-    "budget kept on test",
-]  # fmt: skip
-
-
-def interval(mean: float, std: float, seeds: int) -> tuple[float, float]:
-    """The 95 % interval of a mean of so many, from their standard deviation; none for one.
-
-    Cut at 0 and 1, between which every figure lies.
-    """
-    from scipy.stats import t
-
-    if seeds < 2:
-        return math.nan, math.nan
-    reach = float(t.ppf(0.975, seeds - 1)) * std / math.sqrt(seeds)
-    return max(mean - reach, 0.0), min(mean + reach, 1.0)
+NOTIONS = ("parity", "opportunity", "odds")
+SCORES = "scores"
+BUDGETS = {"max-gap": None, "max-imparity": "parity", "max-ks": SCORES}  # option -> notion
+GAP_NAMES = {
+    "parity": "imparity", "opportunity": "opportunity gap", "odds": "odds gap", SCORES: "KS",
+}  # fmt: skip
+SCORE_NAMES = {"micro_f1": "micro F1", "auc": "AUC"}
 
 
-def figure(row: Row, metric: str) -> str:
-    """The mean on test rows, with its interval."""
-    low, high = interval(row[metric], row[f"{metric}_std"], row["seeds"])
-    return f"{row[metric]:.3f}" + ("" if math.isnan(low) else f" [{low:.3f}, {high:.3f}]")
+# -- what is asked --------------------------------------------------------------------------------
 
 
-def line(method: str, row: Row, budget: float) -> list[str]:
-    return [
-        method + "†" * bool(row["constant"]),
-        f"{row['strength']:g}",
-        f"{row['validation_micro_f1']:.3f}",
-        f"{row['validation_imparity']:.3f}",
-        figure(row, "micro_f1"),
-        figure(row, "imparity"),
-        "yes" if row["imparity"] <= budget else "no",
-    ]
-
-
-def aligned(lines: list[list[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    texts = [
-        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        for cells in lines
-    ]
-    return "\n".join(text.rstrip() for text in texts)
-
-
-def answer(methods: dict[str, pd.DataFrame], budget: float) -> str:
-    """The table, and what to take; methods: name -> strengths with their figures."""
-    picked = {name: fronts.pick(rows, budget) for name, rows in methods.items()}
-    found = {name: row for name, row in picked.items() if row is not None}
-    if not found:
-        least, strength, name = min(
-            (row["validation_imparity"], row["strength"], name)
-            for name, rows in methods.items()
-            for row in rows.to_dict("records")
-        )
-        return (
-            f"Nothing has a mean validation imparity of {budget:g} or less; the lowest is "
-            f"{least:.3f}, of {name} at strength {strength:g}."
-        )
-    order = sorted(found, key=lambda name: -found[name]["validation_micro_f1"])
-    best = found[order[0]]
-    said = [aligned([HEAD, *(line(name, found[name], budget) for name in order)])]
-    if missing := [name for name in methods if name not in found]:
-        said.append(f"Never within the budget on validation rows: {', '.join(missing)}.")
-    said.append("In brackets: 95 % intervals of the mean over seeds (Student's t).")
-    if any(name.endswith(WITH_THRESHOLDS) for name in found):
-        said.append(
-            f"…{WITH_THRESHOLDS}: by group, which has to be known of every row they decide on."
-        )
-    if any(row["constant"] for row in found.values()):
-        said.append("†: at this strength some seeds give every row the same class.")
-    said.append(
-        f"Take {order[0]} at strength {best['strength']:g}: test micro F1 "
-        f"{figure(best, 'micro_f1')}, test imparity {figure(best, 'imparity')}."
-    )
-    if best["constant"]:
-        said.append(
-            f"But {best['constant']:.0%} of its seeds are constant predictors: their imparity is "
-            "low because they tell nobody apart."
-        )
-    return "\n".join(said)
-
-
-def one_of(option: str, asked: str, there: list[str]) -> str:
+def one_of(option: str, asked: str, there: list[str], where: object = "") -> str:
     if asked not in there:
-        raise Problem(f"--{option} {asked}: {RUNS} has {', '.join(there)}")
+        has = f"{where} has " if where else "expected one of "
+        raise Problem(f"--{option} {asked}: {has}{', '.join(there)}")
     return asked
 
 
-def budget_of(text: str) -> float:
+def notion_of(notion: str | None, scores: bool) -> str:
+    if scores and notion is not None:
+        raise Problem(f"--notion {notion}: expected none beside --scores, which is one of its own")
+    return SCORES if scores else one_of("notion", notion or NOTIONS[0], list(NOTIONS))
+
+
+def budget_of(given: dict[str, str | None], notion: str) -> float:
+    """Of the one option that is given; an option named after a notion is for that alone."""
+    found = {option: text for option, text in given.items() if text is not None}
+    fitting = [option for option, of in BUDGETS.items() if of in (None, notion)]
+    expected = " or ".join(f"--{option}" for option in fitting)
+    asked = "--scores" if notion == SCORES else f"--notion {notion}"
+    said = " ".join(f"--{option} {text}" for option, text in found.items())
+    if len(found) != 1 or not set(found) <= set(fitting):
+        raise Problem(f"{said or 'no budget'}: expected for {asked} one budget, {expected}")
+    (text,) = found.values()
     try:
         budget = float(text)
     except ValueError:
         budget = math.nan
     if not 0 <= budget <= 1:
-        raise Problem(f"--max-imparity {text}: expected a number from 0 to 1")
+        raise Problem(f"{said}: expected a number from 0 to 1")
     return budget
 
 
-def main(dataset: str, setting: str, max_imparity: str, method: str | None) -> None:
-    budget = budget_of(max_imparity)
-    runs = pd.concat([results.read("frontier"), results.read("thresholds")])
-    for option, value in (("dataset", dataset), ("setting", setting), ("method", method)):
-        if value is not None:
-            one_of(option, value, list(dict.fromkeys(runs[option])))
-            runs = runs[runs[option] == value]
-    methods = {
-        name: whole
-        for (_, _, name), rows in fronts.cells(fronts.summarize(runs))
-        if len(whole := rows[rows["diverged"] == 0])
-    }
-    if not methods:
-        raise Problem(f"{RUNS}: every model asked for has diverged")
-    print(answer(methods, budget))
+# -- the table ------------------------------------------------------------------------------------
+
+
+def figure(row: Row, name: str) -> str:
+    """The mean on test rows and half of its interval, if it has one."""
+    width = row[f"{name}_width"]
+    return f"{row[name]:.3f}" + ("" if math.isnan(width) else f" ± {width:.3f}")
+
+
+def cells(row: Row, means: bool) -> list[str]:
+    kept = ("yes" if row["kept"] else "no") if means else f"{row['kept']:.0%}"
+    return [
+        row["method"] + "†" * (row["constant"] > 0),
+        f"{row['strength']:g}",
+        "yes" if needs_s(row["method"]) else "no",
+        f"{row['validation_score']:.3f}",
+        f"{row['validation_gap']:.3f}",
+        *([] if means else [f"{row['within']:.0%}"]),
+        figure(row, "score"),
+        figure(row, "gap"),
+        "–" if math.isnan(row["chance"]) else f"{row['chance']:.3f}",
+        f"{row['worst_accuracy']:.3f}",
+        kept,
+        row["dominated_by"].replace(",", ", ") or "–",
+    ]
+
+
+def head(score: str, gap: str, means: bool) -> list[str]:
+    return [
+        "method", "strength", "group needed", f"validation {score}", f"validation {gap}",
+        *([] if means else ["within"]), f"test {score}", f"test {gap}", "chance",
+        "worst group", "mean kept on test" if means else "kept on test", "dominated by",
+    ]  # fmt: skip
+
+
+def aligned(lines: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    ]
+    return "\n".join(text.rstrip() for text in texts)
+
+
+def legend(there: pd.DataFrame, score: str, gap: str, means: bool) -> list[str]:
+    said = ["±: half of a 95 % interval of the mean over splits (Nadeau and Bengio)."]
+    if not means:
+        said.append(
+            "strength: the median over splits, of which each chose by its own validation rows; "
+            "within, kept on test: share of the splits in which the budget is kept on validation "
+            "rows, and on test rows too."
+        )
+    if there["chance"].notna().any():
+        said.append(
+            "chance: an exactly fair predictor stays below it on 95 % of samples as large as a "
+            f"split's test rows; below it, {gap} cannot be told from fair on so many."
+        )
+    if there["dominated_by"].any():
+        said.append(
+            "dominated by: a rule on an unconstrained model's scores that, with no more "
+            f"validation {gap}, has no less test {score} and no more test {gap}."
+        )
+    if constant := list(there.loc[there["constant"] > 0, "method"]):
+        said.append(f"†: gives every row the same class in some splits: {', '.join(constant)}.")
+    return said
+
+
+# -- what follows from it -------------------------------------------------------------------------
+
+
+class Answer:
+    """One dataset's setting: the offers with figures, and the words for score and gap."""
+
+    def __init__(self, found: pd.DataFrame, notion: str, budget: float, means: bool) -> None:
+        self.offers = found[found["score"].notna()]
+        self.lost = list(found.loc[found["score"].isna(), "method"])
+        self.score, self.gap = SCORE_NAMES[AIMS[notion]], GAP_NAMES[notion]
+        self.budget, self.means = budget, means
+        self.best = offers.recommended(self.offers)
+
+    def text(self, alone: bool) -> str:
+        """alone: of one method, so that nothing can be said about the others."""
+        there = offers.ranked(self.offers[self.offers["within"] > 0])
+        if self.best is None:
+            return "\n".join([self.nothing(), *self.left_out(never=False)])
+        lines = [cells(row, self.means) for row in offers.records(there)]
+        said = [aligned([head(self.score, self.gap, self.means), *lines])]
+        said += [*legend(there, self.score, self.gap, self.means), *self.left_out(never=True)]
+        said += [*self.take(self.best), *self.dominance(there)]
+        if not alone:
+            said += [*self.undominated(there), self.training(self.best), self.group(self.best)]
+        return "\n".join(said)
+
+    def nothing(self) -> str:
+        where = "mean" if self.means else "split's"
+        least = offers.ranked(self.offers).sort_values("validation_gap", kind="stable")
+        row = offers.records(least.head(1))[0]
+        return (
+            f"Nothing has a {where} validation {self.gap} of {self.budget:g} or less; the lowest "
+            f"mean is {row['validation_gap']:.3f}, of {row['method']} at strength "
+            f"{row['strength']:g}."
+        )
+
+    def left_out(self, never: bool) -> list[str]:
+        outside = list(self.offers.loc[self.offers["within"] == 0, "method"]) if never else []
+        said = []
+        if outside:
+            said.append(f"Never within the budget on validation rows: {', '.join(outside)}.")
+        if self.lost:
+            said.append(f"Without figures, having diverged or no scores: {', '.join(self.lost)}.")
+        return said
+
+    def named(self, row: Row) -> str:
+        some = "" if row["within"] == 1 else f", within the budget in {row['within']:.0%} of splits"
+        return (
+            f"{row['method']} at strength {row['strength']:g} (test {self.score} "
+            f"{figure(row, 'score')}, test {self.gap} {figure(row, 'gap')}{some})"
+        )
+
+    def against(self, row: Row, other: Row) -> str:
+        """What the other has more than this row, and whether that is much."""
+        more = other["score"] - row["score"]
+        widths = [w for of in (row, other) if not math.isnan(w := of["score_width"])]
+        little = widths and abs(more) <= max(widths)
+        return (
+            f"{more:+.3f} of test {self.score}, {other['gap'] - row['gap']:+.3f} of test {self.gap}"
+            + (f" (that {self.score} is no more than the intervals are wide)" if little else "")
+        )
+
+    def take(self, best: Row) -> list[str]:
+        said = [f"Take {self.named(best)}."]
+        if best["constant"] > 0:
+            said.append(
+                f"But in {best['constant']:.0%} of splits it is a constant predictor: its "
+                f"{self.gap} is low because it tells nobody apart."
+            )
+        if best["gap"] <= best["chance"]:
+            said.append(
+                f"Its test {self.gap} is below chance: on so few rows as fair as can be told."
+            )
+        if best["gap"] > self.budget:
+            said.append(f"But on test rows its mean {self.gap} is above {self.budget:g}.")
+        return said
+
+    def dominance(self, there: pd.DataFrame) -> list[str]:
+        """Who dominates whom, those that dominate most first."""
+        by: dict[str, list[str]] = {}
+        for row in offers.records(there):
+            for name in filter(None, row["dominated_by"].split(",")):
+                by.setdefault(name, []).append(row["method"])
+        order = sorted(by, key=lambda name: (-len(by[name]), name))
+        return [f"{name} dominates {', '.join(by[name])}." for name in order]
+
+    def undominated(self, there: pd.DataFrame) -> list[str]:
+        """Where training for fairness gives what no rule on scores does."""
+        trained = there[there["method"].map(offers.kind) == "trained"]
+        if free := list(trained.loc[trained["dominated_by"] == "", "method"]):
+            return [f"Trained for fairness and dominated by none: {', '.join(free)}."]
+        return ["All of these that were trained for fairness are dominated."] * (len(trained) > 0)
+
+    def training(self, best: Row) -> str:
+        """Whether anything has to be trained for fairness at all."""
+        trained = self.offers["method"].map(offers.kind) == "trained"
+        kind = offers.kind(best["method"])
+        other = offers.recommended(self.offers[trained if kind != "trained" else ~trained])
+        if kind == "trained":
+            if other is None:
+                return "Only training for fairness is within the budget."
+            return (
+                "Training for fairness is chosen here; the best without it is "
+                f"{self.named(other)}: {self.against(best, other)}."
+            )
+        said = f"No training for fairness is needed: {best['method']} is an unconstrained model" + (
+            " with a rule on its scores" if kind == "rule" else ""
+        )
+        if other is None:
+            return f"{said}; nothing that was trained for it is within the budget."
+        return f"{said}. The best with it is {self.named(other)}: {self.against(best, other)}."
+
+    def group(self, best: Row) -> str:
+        """Whether the group has to be known of those decided about, and what not knowing costs."""
+        if not needs_s(best["method"]):
+            return f"The group need not be known at test time: {best['method']} does without it."
+        other = offers.recommended(self.offers[~self.offers["method"].map(needs_s).astype(bool)])
+        said = f"{best['method']} needs the group at test time"
+        if other is None:
+            return f"{said}; nothing that does without it is within the budget."
+        return f"{said}. Without it take {self.named(other)}: {self.against(best, other)}."
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def of_place(name: str, place: dict[str, str]) -> pd.DataFrame:
+    """The table's rows of one dataset and setting."""
+    table = results.read(name)
+    for option in PLACE:
+        one_of(option, place[option], list(dict.fromkeys(table[option])), paths.table(name))
+        table = table[table[option] == place[option]]
+    return table
+
+
+def of_methods(found: pd.DataFrame, s_at_test: str, method: str | None) -> pd.DataFrame:
+    """Those that can be had, or the one asked for."""
+    where = paths.table("best") if s_at_test == "yes" else "--s-at-test no"
+    if s_at_test == "no":
+        found = found[~found["method"].map(needs_s).astype(bool)]
+    if method is not None:
+        one_of("method", method, list(found["method"]), where)
+        found = found[found["method"] == method]
+    if found.empty:
+        raise Problem(f"{where}: expected a method, found none in the tables")
+    return found
+
+
+def main(
+    dataset: str,
+    setting: str,
+    max_gap: str | None = None,
+    max_imparity: str | None = None,
+    max_ks: str | None = None,
+    notion: str | None = None,
+    s_at_test: str | None = None,
+    scores: bool = False,
+    method: str | None = None,
+) -> None:
+    about = notion_of(notion, scores)
+    known = one_of("s-at-test", s_at_test or "yes", ["yes", "no"])
+    given = {"max-gap": max_gap, "max-imparity": max_imparity, "max-ks": max_ks}
+    budget = budget_of(given, about)
+    place = {"dataset": dataset, "setting": setting}
+    best = of_place("best", place)
+    means = not offers.has_budget(best, about, budget)
+    if means:
+        found = offers.of_means(of_place("fronts", place), about, budget)
+    else:
+        found = offers.of_splits(best, about, budget)
+    answer = Answer(of_methods(found, known, method), about, budget, means)
+    if answer.offers.empty:
+        raise Problem(f"{paths.table('best')}: all that was asked for has diverged or no scores")
+    if means:
+        print(
+            f"{paths.table('best')} has no budget of {budget:g}, so means over splits choose "
+            f"({paths.table('fronts')}): validation rows of one split are test rows of another, "
+            "and the test figures are slightly optimistic."
+        )
+    print(answer.text(alone=method is not None))
 
 
 if __name__ == "__main__":
     cli.run(
         main,
         __doc__,
-        optional=["method"],
+        optional=["max-gap", "max-imparity", "max-ks", "notion", "s-at-test", "method"],
+        flags=["scores"],
         **{
-            "dataset": f"one of the datasets in {RUNS}",
+            "dataset": f"one of the datasets in {paths.table('best')}",
             "setting": "one of the dataset's settings, such as intersection",
-            "max-imparity": "the budget, from 0 to 1: of imparity as the paper's text defines it",
+            "max-gap": "the budget, from 0 to 1: of the notion's gap",
+            "max-imparity": "the same for parity: imparity as the paper's text defines it",
+            "max-ks": "the same for --scores: the largest distance between groups' distributions",
+            "notion": f"of fairness: {', '.join(NOTIONS)}; the first if left out",
+            "s-at-test": "no: only what needs no group at test time, nor as an input; or yes",
+            "scores": "fair scores, not decisions: the highest AUC within a budget of KS",
             "method": "look at this method only",
         },
     )

@@ -1,6 +1,6 @@
 """Put right what a killed run or a failing disk leaves behind and DVC does not put right itself.
 
-    dvc.lock          (and beyond/dvc.lock) DVC writes it in place; killed meanwhile, it leaves half
+    dvc.lock          (of every pipeline) DVC writes it in place; killed meanwhile, it leaves half
                       a file, and stops when it cannot read it. It becomes the last commit's again;
                       models trained since are in DVC's cache and are not trained anew.
     .dvc/tmp/rwlock   likewise; removed. (Entries of processes that are no more DVC ignores itself.)

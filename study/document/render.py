@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment
 
 from study import paths, results
-from study.page import beyond, index
+from study.page import beyond, index, luck
 from study.page import render as page
 from study.page.grid import Grid
 from study.params import Params
@@ -18,18 +18,20 @@ from study.tables.fronts import fronts_to_markdown
 from study.tables.layout import markdown, markdown_row
 
 HERE = Path(__file__).parent
-# a document -> where it is written, and the other one
+# a document -> where it is written
 DOCUMENTS = {
-    "results": (paths.DOCUMENT, paths.BEYOND_DOCUMENT),
-    "results-beyond": (paths.BEYOND_DOCUMENT, paths.DOCUMENT),
+    "results": paths.DOCUMENT,
+    "results-beyond": paths.BEYOND_DOCUMENT,
+    "results-luck": paths.LUCK_DOCUMENT,
 }
 
 
 def document(name: str, params: Params) -> str:
     """One of DOCUMENTS."""
-    facts = of_results(params) if name == "results" else of_beyond(params)
+    made = {"results": of_results, "results-beyond": of_beyond, "results-luck": luck.facts}[name]
     template = _environment().get_template(f"{name}.md")
-    text = template.render(facts, other=DOCUMENTS[name][1].name)
+    pages = zip(page.PAGES, DOCUMENTS.values(), strict=True)  # each has a document, in this order
+    text = template.render(made(params), **{f"to_{of}": path.name for of, path in pages})
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 

@@ -5,7 +5,6 @@ from study.figures.frontier import frontier
 from study.figures.luck import luck
 from study.figures.style import png, save
 from study.figures.sweep import sweep
-from study.figures.thresholds import thresholds
 from study.figures.tradeoff import tradeoff
 
-__all__ = ["ablation", "frontier", "luck", "png", "save", "sweep", "thresholds", "tradeoff"]
+__all__ = ["ablation", "frontier", "luck", "png", "save", "sweep", "tradeoff"]

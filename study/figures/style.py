@@ -210,9 +210,13 @@ def warnings(summary: pd.DataFrame) -> list[str]:
 
 def warn(figure: Figure, summary: pd.DataFrame) -> None:
     """In red, at the top."""
-    for i, warning in enumerate(warnings(summary)):
-        y = 1 - (0.02 + 0.11 * i) / figure.get_figheight()
-        figure.text(0.5, y, warning, ha="center", va="top", color=RED, weight="bold", size=6.5)
+    for i, text in enumerate(warnings(summary)):
+        warning(figure, i, text)
+
+
+def warning(figure: Figure, line: int, text: str) -> None:
+    y = 1 - (0.02 + 0.11 * line) / figure.get_figheight()
+    figure.text(0.5, y, text, ha="center", va="top", color=RED, weight="bold", size=6.5)
 
 
 def watermark(axes: Axes, rows: pd.DataFrame) -> None:

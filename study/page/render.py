@@ -9,21 +9,21 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from study import labels, paths
-from study.page import beyond, index
+from study.page import beyond, index, luck
 from study.page.cells import FAR
-from study.page.words import interval, listed, short
+from study.page.words import interval, listed, p_value, short
 from study.params import Params
 from study.tables.layout import number, percent, spread
 
 HERE = Path(__file__).parent
-# the template of a page -> what makes its facts, and the page it leads to
+# the template of a page -> what makes its facts, and where it is written
 PAGES: dict[str, tuple[Any, Path]] = {
-    "index": (index, paths.BEYOND),
-    "beyond": (beyond, paths.INDEX),
+    "index": (index, paths.INDEX),
+    "beyond": (beyond, paths.BEYOND),
+    "luck": (luck, paths.LUCK),
 }
 OWN_MARKUP = (
-    "results_table", "honest_table", "tradeoff", "ablation", "frontier", "strips", "rules", "css",
-    "js",
+    "results_table", "honest_table", "tradeoff", "ablation", "frontier", "strips", "css", "js",
 )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def environment(folders: list[Path], escape: Callable[[str], str] | None = None)
         "method": lambda name: text(labels.full_method_name(name)),
         "attribute": lambda name: text(labels.attribute_name(name)),
         "text": text, "number": number, "percent": percent, "short": short, "listed": listed,
-        "far": _far,
+        "far": _far, "p_value": p_value,
     }  # fmt: skip
     made.globals |= {
         "spread": spread, "interval": interval, "percent": percent,
@@ -80,12 +80,12 @@ def _environment() -> Environment:
 
 def page(name: str, params: Params) -> str:
     """One of PAGES, complete: it needs no other file and no network."""
-    module, other = PAGES[name]
+    module, _ = PAGES[name]
     facts: dict[str, Any] = {
         **module.facts(params),
         **module.of_page(params),
         **{kind: (HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")},
-        "other": other.name,
+        **{f"to_{of}": path.name for of, (_, path) in PAGES.items()},
     }
     ours = {key: Markup(facts[key]) for key in OWN_MARKUP if key in facts}
     return _environment().get_template(f"{name}.html").render(facts | ours)

@@ -5,42 +5,63 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from study import labels
+from study.labels import parts, unconstrained
 from study.page.cells import Place
 from study.results import Row
+from study.tables.honest import ALPHA
 
 Rows = dict[str, dict[Place, Row]]  # of the summary, by method and place
-FITTED = "infofair_fitted"
+FORMS = {  # of InfoFair, each beside a vanilla of the same training
+    "infofair": "with the backbone",
+    "infofair_paper": "with the paper’s training",
+}
 
 
 def by_method(honest: pd.DataFrame, chosen: Iterable[str]) -> Rows:
-    """Of these datasets; without what diverged."""
+    """Of these datasets; without what has no figures, because it diverged."""
     found: Rows = {method: {} for method in labels.in_order(honest["method"])}
-    rows = honest[honest["dataset"].isin(list(chosen)) & (honest["diverged"] == 0)]
+    rows = honest[honest["dataset"].isin(list(chosen)) & honest["micro_f1"].notna()]
     for row in rows.to_dict("records"):
         found[row["method"]][row["dataset"], row["setting"]] = row
     return {method: of for method, of in found.items() if of}
 
 
 def sides(rows: Mapping[Place, Row], figure: str) -> dict[str, list[Place]]:
-    """Where the whole interval of a figure's difference from vanilla is below 0, where above."""
-    ends = {p: (row[f"more_{figure}_low"], row[f"more_{figure}_high"]) for p, row in rows.items()}
-    return {
-        "lower": [place for place, (_, high) in ends.items() if high < 0],
-        "higher": [place for place, (low, _) in ends.items() if low > 0],
-    }
+    """Where a figure is clearly below that of vanilla of the same training, and where above.
+
+    Imparity has a test for all rows together (Holm); of other figures the interval counts. Who
+    predicts one class for everybody in some split has not mitigated anything: it is not below.
+    """
+    found: dict[str, list[Place]] = {"lower": [], "higher": []}
+    for place, row in rows.items():
+        if figure == "imparity":
+            clear = row["p_holm"] < ALPHA and not (row["more_imparity"] < 0 and is_constant(row))
+        else:
+            clear = row[f"more_{figure}_low"] > 0 or row[f"more_{figure}_high"] < 0
+        if clear:
+            found["lower" if row[f"more_{figure}"] < 0 else "higher"].append(place)
+    return found
+
+
+def is_constant(row: Row) -> bool:
+    """Whether a model that it chose predicts one class for everybody."""
+    return bool(row["constant"] > 0)
 
 
 def matching(rows: Rows, method: str) -> dict[str, Row]:
     """The methods that lower imparity in at least as many settings as this one, and in any.
 
     Beside the number, the mean change of micro F1 over the settings in which both ran, and whether
-    it is no worse than this method's own there.
+    it is no worse than this method's own there. Group thresholds count as a method; what differs
+    from one in its training or its terms alone does not.
     """
     lowered = {name: len(sides(of, "imparity")["lower"]) for name, of in rows.items()}
     found = {}
     for name, of in rows.items():
+        if unconstrained(name) or name == method or parts(name)[1] not in ("", "thresholds"):
+            continue
         shared = [place for place in of if place in rows[method]]
-        if name not in ("vanilla", method) and shared and lowered[name] >= max(lowered[method], 1):
+        if shared and lowered[name] >= max(lowered[method], 1):
             mean, own = (
                 sum(rows[m][place]["more_micro_f1"] for place in shared) / len(shared)
                 for m in (name, method)
@@ -58,41 +79,29 @@ def constant_share(rows: Iterable[Row]) -> float:
     return sum(n * share for n, share in models) / sum(n for n, _ in models)
 
 
-def beside(rows: Rows, method: str, other: str) -> list[Row]:
-    """One method against another in each setting that both have.
-
-    `better`: lower mean imparity at no lower mean micro F1; `clearly`: the intervals of their
-    differences from vanilla in imparity do not overlap, and its own is the lower.
-    """
-    found = []
-    for place, row in rows.get(method, {}).items():
-        if theirs := rows.get(other, {}).get(place):
-            lower = row["imparity"] < theirs["imparity"]
-            found.append(
-                {
-                    "place": place, "row": row, "other": theirs, "lower": lower,
-                    "better": lower and row["micro_f1"] >= theirs["micro_f1"],
-                    "clearly": row["more_imparity_high"] < theirs["more_imparity_low"],
-                }
-            )  # fmt: skip
-    return found
-
-
 def judged(honest: pd.DataFrame, paper: Iterable[str], collapsed: Iterable[str]) -> Row | None:
     """What the honest table says of the paper's conclusions; None if InfoFair is not in it.
 
     paper: the datasets that count. collapsed: the methods that are constant in print.
     """
     rows = by_method(honest, paper)
-    if not (own := rows.get("infofair")):
+    forms = {form: judged_form(rows[form]) for form in FORMS if form in rows}
+    if "infofair" not in forms:
         return None
+    return {
+        "forms": forms,
+        "names": FORMS,
+        "matching": matching(rows, "infofair"),
+        "collapsed": {m: constant_share(rows[m].values()) for m in collapsed if m in rows},
+    }
+
+
+def judged_form(own: Mapping[Place, Row]) -> Row:
     return {
         "settings": len(own),
         "imparity": sides(own, "imparity"),
         "micro_f1": sides(own, "micro_f1"),
         "changes": [row["more_micro_f1"] for row in own.values()],
-        "matching": matching(rows, "infofair"),
-        "collapsed": {m: constant_share(rows[m].values()) for m in collapsed if m in rows},
-        "fitted": beside(rows, FITTED, "infofair"),
-        "fitted_lower": len(sides(rows.get(FITTED, {}), "imparity")["lower"]),
+        "dominated": [place for place, row in own.items() if row["dominated_by"]],
+        "constant": [place for place, row in own.items() if is_constant(row)],
     }

@@ -1,151 +1,102 @@
-"""Group thresholds on everybody's scores: counts over results/unprocessed.csv and dominated.csv."""
+"""The same thresholds on every method's scores: what training added beyond its base.
 
-from collections.abc import Callable
+Methods are compared at the same tolerance, with means on test rows; nothing is chosen.
+"""
+
 from typing import Any
 
 import pandas as pd
 
-from study import fronts, labels
-from study.dominance import BASES, GAPS
-from study.page.cells import Place
-from study.page.grid import TEXT, Column, Grid, by_place, figures
-from study.page.words import NONE
-from study.results import PLACE
+from study import labels
+from study.labels import trained_to_be_fair
+from study.page.compared import Found, of_methods
+from study.page.grid import Grid, figures, texts
+from study.results import PLACE, Row
 from study.tables.layout import number
 
-BUDGETS = (0.1, 0.05, 0.02)  # of imparity
-SHOWN = 0.02  # the tolerance of the other notions that is shown
-FirstCells = Callable[[Place], list[str]]
+AGAINST = ("vanilla", "boosting")  # the networks' base, and the strongest
+SHOWN = 0.05  # the tolerance of the table by cell
+ANY = ("ahead", "behind", "neither")
 
 
-def facts(rules: pd.DataFrame, dominated: pd.DataFrame, row: FirstCells) -> dict[str, Any]:
-    """row: the first two cells of a place's row."""
-    fair = dominated[~dominated["method"].isin(BASES)]  # what does something about fairness
-    bases = [base for base in BASES if base in set(rules["method"])]
-    strongest = bases[-1] if bases else ""
-    standing = ahead(rules, strongest)
+def facts(found: Found) -> dict[str, Any]:
+    rules = found.tables["unprocessed"]
+    parity = rules[rules["notion"] == "parity"]
+    tolerances = sorted(set(parity["tolerance"]))
+    shown = min(tolerances, key=lambda t: abs(t - SHOWN)) if tolerances else SHOWN
+    counts = {base: standing(parity, base) for base in AGAINST}
     return {
-        "bases": {
-            base: (int((of["dominated"] == "yes").sum()), len(of))
-            for base, of in fair.groupby("base", sort=False)
-        },
-        "strongest": strongest,
-        "ahead": [places for places in standing if places["ahead"]],
-        "compared": len(standing),
-        "dominance": dominance(fair, bases, row),
-        "budgets": budgets(rules, bases, row),
-        "notions": notions(rules, bases, row),
+        "rules": {
+            "tolerances": tolerances,
+            "totals": {base: totals(of) for base, of in counts.items() if of},
+            "standing": standing_grid(counts),
+            "grids": {
+                name: found.by_method(
+                    rules[(rules["notion"] == notion) & (rules["tolerance"] == shown)],
+                    _text(gap),
+                    f"Thresholds on every method’s scores, {name}",
+                    f"{name[0].upper()}{name[1:]}: micro F1 / {said} on test rows, means over "
+                    f"splits, of group thresholds with a tolerance of {shown:g} on validation "
+                    "rows, on the scores of every method at its operating point.",
+                )
+                for notion, name, gap, said in (
+                    ("parity", "statistical parity", "imparity", "imparity"),
+                    ("opportunity", "equal opportunity", "opportunity_gap", "opportunity gap"),
+                    ("odds", "equalised odds", "odds_gap", "odds gap"),
+                )
+            },
+        }
     }
 
 
-def dominance(fair: pd.DataFrame, bases: list[str], row: FirstCells) -> Grid:
-    rows: list[list[str]] = []
-    ids = {}
-    for place, of in fair.groupby(PLACE, sort=False):
-        shown: list[str] = []
-        for base in bases:
-            own = of[of["base"] == base]
-            kept = own.loc[own["dominated"] == "no", "method"]
-            names = ", ".join(map(labels.method_name, labels.in_order(kept)))
-            shown += [f"{len(own) - len(kept)} of {len(own)}", names or NONE]
-        ids[len(rows), 2] = f"dominated-{place[0]}-{place[1]}"
-        rows.append([*row((str(place[0]), str(place[1]))), *shown])
-    columns = [
-        column
-        for base in bases
-        for column in (
-            Column("Dominated", group=f"Thresholds on {labels.method_name(base)}"),
-            Column("Not dominated", TEXT, f"Thresholds on {labels.method_name(base)}"),
-        )
-    ]
-    return by_place(
-        "Dominated by thresholds",
-        "Methods of the honest table that an unconstrained model with group thresholds dominates: "
-        "no less micro F1 and no more imparity on test rows, means over splits and seeds.",
+def _text(gap: str) -> Any:
+    def text(row: Row) -> str:
+        return f"{number(row['micro_f1'])} / {number(row[gap])}"
+
+    return text
+
+
+def standing(parity: pd.DataFrame, base: str) -> dict[str, dict[str, int]]:
+    """Of each method that was trained to be fair, over cells and tolerances: how it stands.
+
+    Ahead of the base with the same thresholds: no less micro F1 and no more imparity, and one of
+    both strictly; behind: the other way round.
+    """
+    keys = [*PLACE, "tolerance"]
+    theirs = parity.loc[parity["method"] == base, [*keys, "micro_f1", "imparity"]]
+    both = parity.merge(theirs, on=keys, suffixes=("", "_base"))
+    both = of_methods(both, trained_to_be_fair)
+    f1, gap = (both[name] - both[f"{name}_base"] for name in ("micro_f1", "imparity"))
+    same = (f1 == 0) & (gap == 0)
+    sides = pd.Series("neither", both.index)
+    sides = sides.mask((f1 >= 0) & (gap <= 0) & ~same, "ahead")
+    sides = sides.mask((f1 <= 0) & (gap >= 0) & ~same, "behind")
+    counts: dict[str, dict[str, int]] = {}
+    for method, of in sides.groupby(both["method"], sort=False):
+        counts[str(method)] = {kind: int((of == kind).sum()) for kind in ANY}
+    return counts
+
+
+def totals(counts: dict[str, dict[str, int]]) -> dict[str, int]:
+    return {kind: sum(of[kind] for of in counts.values()) for kind in ANY}
+
+
+def standing_grid(counts: dict[str, dict[str, dict[str, int]]]) -> Grid:
+    columns = texts("Method")
+    for base in AGAINST:
+        columns += figures(*ANY, group=f"Against {labels.method_name(base)}")
+    rows = []
+    for method in labels.in_order(m for of in counts.values() for m in of):
+        cells = []
+        for base in AGAINST:
+            of = counts[base].get(method)
+            cells += [str(of[kind]) if of else "" for kind in ANY]
+        rows.append([labels.full_method_name(method), *cells])
+    return Grid(
+        "What training added",
+        "Cells and tolerances in which a method’s scores with group thresholds have no less micro "
+        "F1 and no more imparity on test rows than a base’s with the same tolerance (ahead), the "
+        "other way round (behind), or neither.",
         columns,
         rows,
-        ids,
     )
-
-
-def chosen(rules: pd.DataFrame, budget: float) -> dict[str, dict[str, Any]]:
-    """Of one place: what each method's best rule for parity within the budget does on test rows."""
-    parity = rules[rules["notion"] == "parity"]
-    picked = {
-        str(m): fronts.pick(of, budget, "tolerance")
-        for m, of in parity.groupby("method", sort=False)
-    }
-    return {method: found for method, found in picked.items() if found}
-
-
-def best_other(found: dict[str, dict[str, Any]]) -> str | None:
-    """The method of most validation micro F1 among those that do something about fairness."""
-    others = [method for method in found if method not in BASES]
-    return max(others, key=lambda m: found[m]["validation_micro_f1"]) if others else None
-
-
-def ahead(rules: pd.DataFrame, base: str) -> list[dict[str, Any]]:
-    """Places and budgets in which both have a rule: is the best other ahead of the base?
-
-    Ahead: more micro F1 and no more imparity, or less imparity and no less micro F1.
-    """
-    standing = []
-    for place, of in rules.groupby(PLACE, sort=False):
-        for budget in BUDGETS:
-            found = chosen(of, budget)
-            other = best_other(found)
-            if other is None or base not in found:
-                continue
-            f1, gap = (found[other][n] - found[base][n] for n in ("micro_f1", "imparity"))
-            better = f1 >= 0 and gap <= 0 and (f1 > 0 or gap < 0)
-            standing.append({"place": place, "budget": budget, "other": other, "ahead": better})
-    return standing
-
-
-def budgets(rules: pd.DataFrame, bases: list[str], row: FirstCells) -> Grid:
-    rows = []
-    for place, of in rules.groupby(PLACE, sort=False):
-        for budget in BUDGETS:
-            found = chosen(of, budget)
-            other = best_other(found)
-            shown = [_point(found.get(base)) for base in bases]
-            name = labels.method_name(other) if other else NONE
-            first = row((str(place[0]), str(place[1])))
-            rows.append([*first, number(budget), *shown, _point(found.get(other or "")), name])
-    return by_place(
-        "Thresholds for a budget",
-        "Micro F1 / imparity on test rows, of group thresholds for parity whose tolerance the "
-        "validation rows choose within a budget of imparity; for the bases, and for the other "
-        "method whose scores with thresholds have most micro F1 on validation rows.",
-        [
-            *figures("Budget", *map(labels.method_name, bases), "Best other"),
-            Column("which is", TEXT),
-        ],
-        rows,
-    )
-
-
-def notions(rules: pd.DataFrame, bases: list[str], row: FirstCells) -> Grid:
-    kept = rules[rules["tolerance"] == SHOWN].set_index([*PLACE, "method", "notion"])
-    rows = []
-    for place in dict.fromkeys(map(tuple, rules[PLACE].to_numpy())):
-        shown = []
-        for notion in ("opportunity", "odds"):
-            for base in bases:
-                key = (*place, base, notion)
-                there = key in kept.index
-                gap = GAPS[notion]
-                shown.append(_point(kept.loc[key].to_dict(), gap) if there else NONE)
-        rows.append([*row((str(place[0]), str(place[1]))), *shown])
-    names = [labels.method_name(base) for base in bases]
-    return by_place(
-        "Equal opportunity and equalised odds",
-        f"Micro F1 / largest gap on test rows, of group thresholds with a tolerance of {SHOWN} on "
-        "validation rows; those for equalised odds are random.",
-        [*figures(*names, group="Equal opportunity"), *figures(*names, group="Equalised odds")],
-        rows,
-    )
-
-
-def _point(row: dict[str, Any] | None, gap: str = "imparity") -> str:
-    return f"{number(row['micro_f1'])} / {number(row[gap])}" if row else NONE

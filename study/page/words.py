@@ -14,6 +14,11 @@ def short(value: float) -> str:
     return NONE if pd.isna(value) else f"{value:g}"
 
 
+def p_value(value: float) -> str:
+    """To three digits, and never 0."""
+    return NONE if pd.isna(value) else "< 0.001" if value < 0.0005 else number(value)
+
+
 def interval(row: Mapping[str, float], figure: str) -> str:
     low, high = row[f"{figure}_low"], row[f"{figure}_high"]
     return NONE if pd.isna(low) else f"{number(low)}–{number(high)}"

@@ -29,6 +29,7 @@ class Cell:
     value: float = float("nan")  # what to sort by
     best: bool = False
     note: str = ""  # why there is a dagger
+    said: str = ""  # more about it, where it is pointed at
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,8 @@ def _html_cells(cells: list[Cell], layout: Layout) -> str:
         attributes = f'class="{" ".join(classes)}"'
         if not np.isnan(cell.value):
             attributes += f' data-value="{cell.value:.6g}"'
-        if cell.note:
-            attributes += f' title="{html.escape(cell.note)}"'
+        if title := "; ".join(filter(None, (cell.note, cell.said))):
+            attributes += f' title="{html.escape(title)}"'
         parts.append(f"<td {attributes}>{f'<strong>{text}</strong>' if cell.best else text}</td>")
     return "".join(parts)
 
@@ -169,7 +170,8 @@ _LATEX = {
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
     "−": "$-$", "±": r"$\pm$", "†": r"$\dagger$", "‡": r"$\ddagger$", "–": "--",
-    "▼": r"$\bigtriangledown$", "▲": r"$\bigtriangleup$", "≥": r"$\geq$",
+    "▼": r"$\bigtriangledown$", "▲": r"$\bigtriangleup$", "≥": r"$\geq$", "▣": r"\rule{1ex}{1ex}",
+    "’": r"\textquoteright{}",
 }  # fmt: skip
 
 

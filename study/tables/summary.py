@@ -25,11 +25,6 @@ def methods_of(table: pd.DataFrame) -> list[str]:
     return [m for m in in_order(table["method"]) if m == "infofair" or m not in VARIANTS]
 
 
-def swept_methods(table: pd.DataFrame) -> list[str]:
-    """The same as the fronts have them: with InfoFair at the end."""
-    return sorted(methods_of(table), key="infofair".__eq__)
-
-
 def cell(summary: pd.DataFrame, dataset: str, setting: str, protocol: str = "mean") -> pd.DataFrame:
     """The rows of one dataset, setting and protocol, by method, in the order of the table."""
     chosen = (summary["dataset"] == dataset) & (summary["setting"] == setting)

@@ -20,8 +20,8 @@ ITEMS = {"dataset": "compas", "method": "vanilla", "name": "tradeoff"}
 def doors() -> dict[str, list[str]]:
     """Every door that a stage has, and the options it gives."""
     found = {}
-    for file in ("dvc.yaml", "beyond/dvc.yaml"):
-        for stage in YAML(typ="safe").load(ROOT / file)["stages"].values():
+    for lock in paths.LOCKS:
+        for stage in YAML(typ="safe").load(ROOT / lock.with_suffix(".yaml"))["stages"].values():
             _, _, module, *options = re.sub(
                 r"\$\{item\.(\w+)\}", lambda item: ITEMS[item[1]], stage["cmd"]
             ).split()

@@ -13,14 +13,14 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from infofair import uncertainty
 from infofair.data.prepared import ALL, PARTS, Prepared
+from infofair.storage import write_json
 from infofair.training.predictions import Predictions
 from stages import evaluate, summarize
 from study import paths
-from tests.conftest import ROOT, write_plans
+from tests.conftest import ROOT, compared, write_plans
 from tests.simulated import prepared
 
 TABLES = ("runs", "summary", "groups", "subsets", "selection", "statistics")
-STRENGTHS = {"vanilla": 0.0}
 Run = Callable[[Prepared, list[str]], None]
 
 
@@ -35,14 +35,15 @@ def run(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         data.save(paths.processed("compas"))
         solved = [name for name in methods if name == "fcfc"]
         trained = [name for name in methods if name != "fcfc"]
+        if "vanilla" not in methods:  # params.yaml has to name it
+            trained = [*trained, "vanilla"]
         write_plans(
             datasets=["compas"],
             methods={"trained": trained, "ablations": [], "solved": solved},
-            # the fronts, which are not run here, ask for it
-            beyond={"trained": [] if "vanilla" in methods else ["vanilla"], "solved": []},
-            frontier={"seeds": [0], "strengths": {"vanilla": [0.0]}, "exceptions": {}},
-            honest={"splits": [0], "seeds": [0], "smallest_group": 20, "strengths": STRENGTHS},
+            beyond={"trained": [], "solved": []},
+            comparison=compared(),
         )
+        write_json(paths.plan("evaluate", "compas"), {"methods": methods})
         rng = np.random.default_rng(1)
         for method in methods:
             settings = [ALL] if method == "vanilla" else data.settings

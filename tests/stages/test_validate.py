@@ -12,9 +12,9 @@ from infofair.storage import sha256
 from stages import download, validate
 from study import paths
 from tests.conftest import write_plans
-from tests.raw import COMPAS, NAMES, PLACE, changed, place, record
+from tests.raw import ALL, COMPAS, NAMES, PLACE, changed, place, record
 
-each_dataset = pytest.mark.parametrize("name", NAMES)
+each_dataset = pytest.mark.parametrize("name", ALL)
 
 
 def refused_run(name: str) -> str:
@@ -75,6 +75,7 @@ def test_all_failures_are_reported_at_once(
             {"citizenship": "7"},
             {"household_position": "1210", "household_size": "112"},
         ],
+        "kdd": [{"race": "Martian"}, {"age": "91"}, {"capital-gain": "1", "capital-loss": "1"}],
     }
     frame = intact[name]
     for row, cells in enumerate(broken[name]):
@@ -162,7 +163,7 @@ def test_a_single_class_is_refused(intact: dict[str, pd.DataFrame], workspace: P
 
 
 @pytest.mark.real
-@each_dataset
+@pytest.mark.parametrize("name", NAMES)
 def test_real_rows_are_written_as_the_same_bytes_twice(
     name: str, real: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

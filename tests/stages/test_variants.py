@@ -9,7 +9,7 @@ from infofair.data import dataset as datasets
 from infofair.data.prepared import Prepared
 from stages import preprocess, validate, variants
 from study import paths
-from tests.conftest import write_plans
+from tests.conftest import paper_params, write_plans
 from tests.raw import place
 
 
@@ -22,18 +22,15 @@ def made(name: str, rows: int) -> list[str]:
     return sorted(path.stem for path in paths.variant(name, "").parent.iterdir())
 
 
-def test_a_leaking_dataset_has_a_form_without_leak_and_one_per_split(workspace: Path) -> None:
+def test_every_split_is_without_the_leak_and_different(workspace: Path) -> None:
     write_plans()
-    assert made("compas", 700) == ["split0", "split1", "split2", "split3", "split4", "without_leak"]
+    assert made("compas", 700) == [f"split{seed}" for seed in paper_params().comparison.splits]
     plain = Prepared.load(paths.processed("compas"))
-    cleared = Prepared.load(paths.variant("compas", "without_leak"))
-    kept = [i for i, name in enumerate(plain.features) if name in cleared.features]
-    assert set(plain.features) - set(cleared.features) == {"is_recid", "is_violent_recid"}
-    np.testing.assert_array_equal(cleared.X, plain.X[:, kept], strict=True)
-    np.testing.assert_array_equal(cleared.split["test"], plain.split["test"])
     first, second = (Prepared.load(paths.variant("compas", f"split{seed}")) for seed in (0, 1))
-    assert first.partition == "random"
-    assert first.features == cleared.features
+    assert (first.partition, second.partition) == ("random", "random")
+    kept = [name for name in plain.features if name not in ("is_recid", "is_violent_recid")]
+    assert first.features == second.features == kept
+    assert len(kept) == len(plain.features) - 2
     assert not np.array_equal(first.split["test"], second.split["test"])
     for data in (first, second):
         assert np.abs(data.X[data.split["train"]]).max() <= 1
@@ -41,9 +38,21 @@ def test_a_leaking_dataset_has_a_form_without_leak_and_one_per_split(workspace: 
             assert data.sizes(setting, "test").min() >= 18
 
 
-def test_a_dataset_without_leak_has_its_splits_only(workspace: Path) -> None:
+def test_a_dataset_without_leak_keeps_its_features(workspace: Path) -> None:
     write_plans()
-    assert made("adult", 700) == [f"split{seed}" for seed in range(5)]
+    assert made("adult", 700) == [f"split{seed}" for seed in paper_params().comparison.splits]
+    plain, first = paths.processed("adult"), paths.variant("adult", "split0")
+    assert Prepared.load(plain).features == Prepared.load(first).features
+
+
+def test_the_larger_dataset_has_splits_of_its_own(workspace: Path) -> None:
+    """And no paper's form: it is not in the paper's pipeline."""
+    write_plans()
+    place("kdd", datasets.load("kdd").simulate(700, 0))
+    validate.main("kdd")
+    variants.main("kdd")
+    names = sorted(path.stem for path in paths.variant("kdd", "").parent.iterdir())
+    assert names == [f"split{seed}" for seed in paper_params().comparison.large.splits]
 
 
 def test_that_no_comparison_is_left_is_said(

@@ -23,7 +23,7 @@ from infofair.uncertainty import (
 from stages import evaluate
 from study import control, evaluation, paths
 from study.results import BOUNDS, CONTROLS, EVALUATION
-from tests.conftest import write_plans
+from tests.conftest import compared, write_plans
 from tests.simulated import prepared
 
 
@@ -42,11 +42,8 @@ def tables(workspace: Path, quick: None) -> Callable[[], dict[str, pd.DataFrame]
         datasets=["compas"],
         methods={"trained": ["infofair", "mindiff", "vanilla"], "ablations": [], "solved": ["lfr"]},
         beyond={"trained": [], "solved": []},
-        frontier={"seeds": [0], "strengths": {"vanilla": [0.0]}, "exceptions": {}},
-        honest={
-            "splits": [0], "seeds": [0], "smallest_group": 20, "strengths": {"vanilla": 0.0}
-        },
-    )  # fmt: skip
+        comparison=compared(),
+    )
     rng = np.random.default_rng(2)
     handled = {"infofair": data.settings, "mindiff": ["gender"], "vanilla": ["all"], "lfr": []}
     for method, settings in handled.items():

@@ -15,11 +15,11 @@ import pytest
 from nbformat import NotebookNode
 
 from infofair.errors import Problem
-from study import figures, fronts, notebooks, paths, results
+from study import figures, notebooks, paths, results
 from study.commands import compare
 from study.tables import honest, layout
 from study.tables import results as paper
-from tests import frontiers, honests, lucks
+from tests import compared, lucks
 from tests.conftest import ROOT
 from tests.summaries import summary
 
@@ -35,19 +35,9 @@ def small(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace with the notebooks and a small summary."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     shutil.copytree(ROOT / "notebooks", "notebooks")
-    table, areas = frontiers.frontier(frontiers.runs(("adult",)))
-    trained = lucks.runs({"adult": lucks.SETTINGS})
-    for name, content in {
-        "summary": summary(("adult",)),
-        "frontier_summary": table,
-        "hypervolume": areas,
-        "best": fronts.best(table),
-        "honest_summary": honests.summary(("adult",)),
-        "unprocessed": honests.rules(honests.runs(("adult",))),
-        "luck": trained,
-        "luck_summary": lucks.summary(trained),
-    }.items():
-        results.write(content, name)
+    compared.write({"adult": compared.SETTINGS})
+    lucks.write({"adult": list(lucks.SETTINGS)})
+    results.write(summary(("adult",)), "summary")
     return workspace
 
 
@@ -113,7 +103,7 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 
 @pytest.mark.parametrize(
     "name",
-    ["results_table", "tradeoff", "ablation", "frontier", "luck", "thresholds", "honest_table"],
+    ["results_table", "tradeoff", "ablation", "frontier", "luck", "honest_table"],
 )
 def test_a_notebook_is_executed_to_what_the_functions_give(name: str, small: Path) -> None:
     """(.ci/miniature executes each of them twice, and compares the bytes.)"""

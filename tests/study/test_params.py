@@ -13,17 +13,12 @@ from infofair import methods
 from infofair.errors import Problem
 from infofair.methods.base import Solver, knob
 from study import params
-from tests.conftest import ROOT
+from tests.conftest import ROOT, compared
 
 COMMITTED = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
 REMOVED = object()
 # of vanilla alone
-NO_FRONTS = {
-    "beyond": {"trained": [], "solved": []},
-    "frontier.strengths": {"vanilla": [0.0]},
-    "frontier.exceptions": {},
-    "honest.strengths": {"vanilla": 0.0},
-}
+LITTLE = {"beyond": {"trained": [], "solved": []}, "comparison": compared()}
 
 
 def changed(changes: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +104,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("random_split.train", 0.9, "random_split = {", "train + validation should be less than 1"),
         ("random_split.seed", -1, "random_split.seed = -1", "greater than or equal to 0"),
         # Names and words.
-        ("datasets", ["mnist"], "datasets[0] = 'mnist'", "one of ['adult', 'compas', 'dutch']"),
+        ("datasets", ["mnist"], "datasets[0] = 'mnist'", "one of ['adult', 'compas', 'dutch', "),
         ("datasets", ["__init__"], "datasets[0] = '__init__'", "one of ['adult', 'compas'"),
         ("datasets", ["dutch", "dutch"], "datasets = ['dutch', 'dutch']", "only once"),
         ("datasets", [], "datasets = []", "at least 1"),
@@ -135,42 +130,68 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("scale", "rows", "scale = 'rows'", "'all_rows' or 'train_rows'"),
         ("fallback", "stop", "fallback = 'stop'", "'simulate' or 'none'"),
         ("fallback", None, "fallback = None", "'simulate' or 'none'"),
-        # The fronts.
+        # The comparison.
         ("backbone.learning_rate", 0.0, "backbone.learning_rate = 0.0", "greater than 0"),
-        ("frontier.seeds", [], "frontier.seeds = []", "at least 1"),
-        ("frontier.strengths.gdp", [], "frontier.strengths.gdp = []", "at least 1"),
-        ("frontier.strengths.gdp", [1.0, 1.0], "frontier.strengths.gdp = [1.0, 1.0]", "only once"),
-        ("frontier.strengths.gdp", [-1.0], "frontier.strengths.gdp[0] = -1.0", "equal to 0"),
-        ("frontier.strengths.magic", [1.0], "frontier.strengths.magic.[key] = 'magic'", "one of"),
-        ("frontier.strengths.vanilla", REMOVED, "frontier.strengths: vanilla is missing", "again"),
-        ("beyond.solved", [], "frontier.strengths.expgrad", "neither under `methods` nor under"),
-        ("frontier.strengths.vanilla", [0.1], "frontier.strengths.vanilla = [0.1]", "no strength"),
-        ("frontier.strengths.infofair_ts", [0.1], "frontier.strengths.infofair_ts", ""),
-        ("honest.splits", [0, 0], "honest.splits = [0, 0]", "only once"),
-        ("honest.seeds", [-1], "honest.seeds[0] = -1", "equal to 0"),
-        ("honest.smallest_group", 0, "honest.smallest_group = 0", "equal to 1"),
-        ("honest.strengths.gdp", [1.0], "honest.strengths.gdp = [1.0]", "a valid number"),
-        ("honest.strengths.vanilla", REMOVED, "honest.strengths: vanilla is missing", "against"),
-        ("honest.strengths.vanilla", 1.0, "honest.strengths.vanilla = [1.0]", "no strength"),
-        ("frontier.exceptions.magic", {}, "frontier.exceptions.magic.[key] = 'magic'", "one of"),
-        ("frontier.exceptions.infofair_td", {}, "frontier.exceptions.infofair_td", "not among"),
+        ("backbone.steps", 0, "backbone.steps = 0", "greater than or equal to 1"),
+        ("comparison.strengths", 1, "comparison.strengths = 1", "greater than or equal to 2"),
+        ("comparison.look", 2, "comparison.look = 2", "greater than or equal to 3"),
+        ("comparison.between", [1.0], "comparison.between = [1.0]", "at least 2"),
+        ("comparison.between", [0.0, 1.0], "comparison.between[0] = 0.0", "greater than 0"),
         (
-            "frontier.exceptions.gdp",
+            "comparison.between",
+            [1.0, 2.0, 3.0],
+            "comparison.between = [1.0, 2.0, 3.0]",
+            "at most 2",
+        ),
+        ("comparison.ends.gdp", [1.0, -1.0], "comparison.ends.gdp[1] = -1.0", "greater than 0"),
+        ("comparison.ends.magic", [1.0, 2.0], "comparison.ends.magic.[key] = 'magic'", "one of"),
+        ("comparison.budget", 1.5, "comparison.budget = 1.5", "less than or equal to 1"),
+        ("comparison.seeds", [], "comparison.seeds = []", "at least 1"),
+        ("comparison.seeds", [-1], "comparison.seeds[0] = -1", "equal to 0"),
+        ("comparison.splits", [0, 0], "comparison.splits = [0, 0]", "only once"),
+        ("comparison.smallest_group", 0, "comparison.smallest_group = 0", "equal to 1"),
+        ("comparison.foo", 1, "comparison.foo = 1", "unknown key; allowed: strengths, look"),
+        ("comparison.large.foo", 1, "comparison.large.foo = 1", "allowed: datasets, splits"),
+        ("comparison.paper", ["lfr"], "comparison.paper: 'lfr'", "has a solver"),
+        ("comparison.paper", ["gdp", "gdp"], "comparison.paper = ['gdp', 'gdp']", "only once"),
+        ("comparison.paper", ["infofair_ts"], "comparison.paper: 'infofair_ts'", "neither under"),
+        ("beyond.trained", [], "comparison.unaware: 'infofair_fitted'", "neither under `methods`"),
+        (
+            "comparison.large.trained",
+            ["vanilla", "lfr"],
+            "comparison.large.trained: 'lfr'",
+            "has a",
+        ),
+        ("comparison.large.solved", ["gdp"], "comparison.large.solved: 'gdp'", "does not have a"),
+        ("comparison.large.datasets", ["adult"], "comparison.large.datasets: 'adult'", "already"),
+        ("comparison.large.datasets", ["x"], "comparison.large.datasets[0] = 'x'", "one of"),
+        ("comparison.large.splits", [], "comparison.large.splits = []", "at least 1"),
+        ("comparison.fixed.magic", {}, "comparison.fixed.magic.[key] = 'magic'", "one of"),
+        (
+            "comparison.fixed.gdp",
             {"rate": 1},
-            "frontier.exceptions.gdp.rate = 1",
-            "unknown key; allowed: ",
+            "comparison.fixed.gdp.rate = 1",
+            "unknown key; allowed: learning_rate",
         ),
         (
-            "frontier.exceptions.gdp",
-            {"epochs": 0},
-            "frontier.exceptions.gdp.epochs = 0",
+            "comparison.fixed.gerryfair",
+            {"rounds": 0},
+            "comparison.fixed.gerryfair.rounds = 0",
             "greater than or equal to 1",
+        ),
+        (
+            "methods.trained",
+            ["infofair", "mindiff"],
+            "methods.trained: vanilla is missing",
+            "measured against it",
         ),
         # What is not there.
         ("alpha", REMOVED, "alpha", "is missing"),
         ("training.epochs", REMOVED, "training.epochs", "is missing"),
         ("methods.ablations", REMOVED, "methods.ablations", "is missing"),
         ("beyond", REMOVED, "beyond", "is missing"),
+        ("comparison", REMOVED, "comparison", "is missing"),
+        ("comparison.large", REMOVED, "comparison.large", "is missing"),
     ],
 )
 def test_a_bad_value_gives_one_line_with_the_key_the_value_and_what_is_allowed(
@@ -198,8 +219,8 @@ def test_every_wrong_key_is_listed_on_a_line_of_its_own() -> None:
     "changes",
     [
         {"datasets": ["adult"], "compas": REMOVED, "dutch": REMOVED},
-        only("vanilla") | NO_FRONTS | {"infofair": REMOVED},
-        {"methods.solved": []} | NO_FRONTS | {"lfr": REMOVED, "expgrad": REMOVED},
+        only("vanilla") | LITTLE | {"infofair": REMOVED},
+        {"methods.solved": []} | LITTLE | {"lfr": REMOVED, "expgrad": REMOVED},
     ],
 )
 def test_a_section_of_what_is_not_run_is_optional(changes: dict[str, Any]) -> None:
@@ -239,19 +260,47 @@ def test_an_ablation_outside_the_list_of_ablations_is_refused() -> None:
     assert "infofair_ts" in message(changed(changes))
 
 
-def test_in_the_fronts_networks_are_trained_alike_but_for_the_exceptions() -> None:
-    given = {"frontier.exceptions": {"gdp": {"epochs": 3}, "di": {"learning_rate": 0.5}}}
-    found = params.check(changed(given | {"gdp.learning_rate": 0.7}))
-    backbone = found.backbone
-    knobs, training = found.well_trained("vanilla")
-    assert (knobs.learning_rate, training) == (backbone.learning_rate, backbone)
-    knobs, training = found.well_trained("gdp")
-    assert knobs.learning_rate == backbone.learning_rate
-    assert training == backbone.model_copy(update={"epochs": 3})
-    knobs, training = found.well_trained("di")
-    assert knobs.learning_rate == training.learning_rate == 0.5
-    assert knobs.smallest_group == found.knobs("di").smallest_group
-    assert found.well_trained("fcfc") == (found.knobs("fcfc"), backbone)
+def test_in_the_comparison_networks_have_one_learning_rate_and_what_is_fixed() -> None:
+    given = {"comparison.fixed": {"di": {"smallest_group": 7}, "gerryfair": {"C": 3.0}}}
+    found = params.check(changed(given | {"gdp.learning_rate": 0.7, "fcfc.covariance": 0.3}))
+    rate = found.backbone.learning_rate
+    for name in ("vanilla", "gdp", "infofair"):
+        assert found.well_trained(name).learning_rate == rate
+    assert found.knobs("gdp").learning_rate == 0.7  # in the paper's table, as ever
+    knobs = found.well_trained("di")
+    assert (knobs.learning_rate, knobs.smallest_group) == (rate, 7)
+    assert found.knobs("di").smallest_group == COMMITTED["di"]["smallest_group"]
+    assert found.well_trained("gerryfair").C == 3.0
+    assert found.well_trained("gerryfair").gamma == found.knobs("gerryfair").gamma
+    assert found.well_trained("fcfc") == found.knobs("fcfc")
+
+
+def test_a_larger_dataset_needs_vanilla_and_a_folder_of_its_own() -> None:
+    large = COMMITTED["comparison"]["large"] | {"datasets": ["kdd"]}
+    params.check(changed({"comparison.large": large}))
+    wrong = {"comparison.large": large | {"trained": ["gdp"]}}
+    with pytest.raises(Problem, match=r"comparison\.large\.trained: vanilla is missing"):
+        params.check(changed(wrong))
+    other = {"comparison.large": large | {"datasets": ["dutch"]}, "datasets": ["compas"]}
+    with pytest.raises(Problem, match=r"LARGER in study/paths\.py"):
+        params.check(changed(other))
+
+
+def test_without_a_larger_dataset_its_lists_may_be_empty() -> None:
+    none = COMMITTED["comparison"]["large"] | {"datasets": [], "trained": [], "solved": []}
+    found = params.check(changed({"comparison.large": none}))
+    assert list(found.compared_datasets) == found.datasets
+
+
+def test_what_is_compared_is_every_method_but_the_papers_ablations() -> None:
+    found = params.check(COMMITTED)
+    lists = [COMMITTED["methods"]["trained"], COMMITTED["methods"]["solved"]]
+    lists += COMMITTED["beyond"].values()
+    assert set(found.compared) == {name for names in lists for name in names}
+    large = COMMITTED["comparison"]["large"]
+    expected = dict.fromkeys(COMMITTED["datasets"], found.compared)
+    expected |= {name: [*large["trained"], *large["solved"]] for name in large["datasets"]}
+    assert found.compared_datasets == expected
 
 
 def test_one_empty_list_of_methods_is_fine() -> None:
@@ -335,5 +384,4 @@ def test_the_backbone_is_no_business_of_a_solver(monkeypatch: pytest.MonkeyPatch
     other = methods.load
     monkeypatch.setattr(methods, "load", lambda name: Mine if name == "logistic" else other(name))
     monkeypatch.setattr(params.Params, "knobs", lambda *_: params.section("logistic")())
-    knobs, _ = asked.well_trained("logistic")
-    assert knobs.learning_rate == 0.7
+    assert asked.well_trained("logistic").learning_rate == 0.7

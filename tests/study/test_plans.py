@@ -42,14 +42,15 @@ def usual() -> Plans:
 
 def test_there_is_a_plan_for_every_stage_dataset_and_method(usual: Plans) -> None:
     asked = paper_params()
-    of_dataset = ("download", "prepare", "variants", "evaluate", "as_run")
-    expected = {"summarize/all", "fronts/all", "luck/all", "honest/all"}
-    expected |= {f"{what}/{dataset}" for what in of_dataset for dataset in asked.datasets}
+    expected = {"summarize/all", "comparison/all", "luck/all"}
+    of_paper = ("prepare", "evaluate", "as_run")
+    expected |= {f"{what}/{dataset}" for what in of_paper for dataset in asked.datasets}
+    for dataset, names in asked.compared_datasets.items():
+        expected |= {f"{what}/{dataset}" for what in ("download", "variants", "posteriors")}
+        expected |= {f"sweep/{dataset}/{method}" for method in names}
     for dataset in asked.datasets:
         expected |= {f"train/{dataset}/{method}" for method in asked.method_names}
         expected |= {f"luck/{dataset}/{method}" for method in asked.luck.methods}
-        swept = asked.swept_names
-        expected |= {f"{w}/{dataset}/{m}" for w in ("fronts", "honest") for m in swept}
     assert usual.keys() == expected
 
 
@@ -87,40 +88,116 @@ def test_the_ablations_have_the_knobs_of_infofair(usual: Plans) -> None:
         assert usual[f"train/compas/{name}"]["knobs"] == usual["train/compas/infofair"]["knobs"]
 
 
-def test_the_fronts_have_every_strength_and_the_dataset_without_its_leak(usual: Plans) -> None:
+# -- of the comparison ----------------------------------------------------------------------------
+
+
+def forms(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {form["name"]: form for form in plan["forms"]}
+
+
+def test_every_method_has_the_same_number_of_strengths_to_look_at_and_to_keep(
+    usual: Plans,
+) -> None:
     asked = paper_params()
-    for method, strengths in asked.frontier.strengths.items():
-        plan = usual[f"fronts/compas/{method}"]
-        assert plan["may_diverge"]
-        runs = {Path(run["predictions"]).parent.name: run for run in plan["runs"]}
-        assert list(runs) == ["compas", "compas_without_leak"]
-        assert runs["compas"]["data"] == "data/processed/compas.npz"
-        assert runs["compas_without_leak"]["data"] == "data/variants/compas/without_leak.npz"
-        for run in plan["runs"]:
-            assert (run["strengths"], run["seeds"]) == (strengths, asked.frontier.seeds)
-        assert len(usual[f"fronts/adult/{method}"]["runs"]) == 1  # nothing leaks
+    for dataset, names in asked.compared_datasets.items():
+        for method in names:
+            plan = usual[f"sweep/{dataset}/{method}"]
+            kind = methods.load(method)
+            varied = kind.strength if issubclass(kind, Solver) else kind.uses_alpha
+            assert plan["strengths"] == (asked.comparison.strengths if varied else 0), method
+            assert len(plan["scan"]) == asked.comparison.look
+            ends = asked.comparison.ends.get(method, asked.comparison.between)
+            assert [plan["scan"][0], plan["scan"][-1]] == ends
+            assert plan["budget"] == asked.comparison.budget
+            assert plan["folder"] == f"results/sweep/{dataset}/{method}"
+            assert plan["hidden"] == asked.knobs(dataset).hidden
+    without = [m for m in asked.compared if not usual[f"sweep/adult/{m}"]["strengths"]]
+    assert sorted(without) == ["boosting", "logistic", "vanilla"]
 
 
-def test_without_leaking_columns_from_the_start_there_is_no_second_form() -> None:
-    found = written(compas={"drop_leaking_columns": True})
-    assert len(found["fronts/compas/gdp"]["runs"]) == 1
-
-
-def test_the_honest_table_has_every_split_at_one_strength(usual: Plans) -> None:
+def test_a_method_takes_part_in_the_forms_that_are_asked_for(usual: Plans) -> None:
     asked = paper_params()
-    for method, strength in asked.honest.strengths.items():
-        runs = usual[f"honest/adult/{method}"]["runs"]
-        names = [Path(run["data"]).stem for run in runs]
-        assert names == [f"split{seed}" for seed in asked.honest.splits]
-        assert all(run["strengths"] == [strength] for run in runs)
-        assert all(run["seeds"] == asked.honest.seeds for run in runs)
+    for dataset, names in asked.compared_datasets.items():
+        for method in names:
+            found = list(forms(usual[f"sweep/{dataset}/{method}"]))
+            expected = [method]
+            if method in asked.comparison.paper and dataset in asked.datasets:
+                expected.append(f"{method}_paper")
+            if method == plans.FITTED:
+                expected += [f"{method}_ts", f"{method}_td"]
+            if method in asked.comparison.unaware:
+                expected.append(f"{method}_unaware")
+            assert found == expected
+
+
+def test_networks_are_trained_alike_whatever_the_method(usual: Plans) -> None:
+    """With the backbone, its learning rate and its number of steps; only _paper is an exception."""
+    asked = paper_params()
+    backbone = asked.backbone.model_dump(exclude={"learning_rate"})
+    printed = asked.training.model_dump() | {"streams": "own"}
+    for dataset, names in asked.compared_datasets.items():
+        for method in names:
+            for name, form in forms(usual[f"sweep/{dataset}/{method}"]).items():
+                if issubclass(methods.load(method), Solver):
+                    assert "training" not in form
+                elif name.endswith("_paper"):
+                    assert form["training"] == printed
+                    assert form["knobs"] == asked.knobs(method).model_dump()
+                else:
+                    assert form["training"] == backbone
+                    assert form["knobs"]["learning_rate"] == asked.backbone.learning_rate
+
+
+def test_the_forms_differ_in_what_their_names_say_and_in_nothing_else(usual: Plans) -> None:
+    plain, *others = usual["sweep/adult/infofair_fitted"]["forms"]
+    kept = {"infofair_fitted_ts": ["T", "S"], "infofair_fitted_td": ["T", "D"]}
+    assert len(others) == 3
+    for form in others:
+        different = {key for key in plain if form[key] != plain[key]}
+        # the paper's own data is for what the paper has
+        assert different == {"name", "authors", "runs"} | (
+            {"knobs"} if form["name"] in kept else {"unaware"}
+        )
+        assert form["runs"] == plain["runs"][:-1]
+        if form["name"] in kept:
+            assert form["knobs"] == plain["knobs"] | {"terms": kept[form["name"]]}
+        else:
+            assert form["unaware"] == ["race", "sex"]
+
+
+def test_the_runs_are_the_honest_splits_then_the_papers_data(usual: Plans) -> None:
+    asked = paper_params()
+    for dataset, names in asked.compared_datasets.items():
+        large = dataset in asked.comparison.large.datasets
+        splits = asked.comparison.large.splits if large else asked.comparison.splits
+        for method in names:
+            for name, form in forms(usual[f"sweep/{dataset}/{method}"]).items():
+                honest = [
+                    {"name": f"split{i}", "data": f"data/variants/{dataset}/split{i}.npz"}
+                    | {"seeds": [i]}
+                    for i in splits
+                ]
+                as_it_is = {"name": "authors", "data": f"data/processed/{dataset}.npz"}
+                expected = [*honest, as_it_is | {"seeds": asked.comparison.seeds}]
+                printed = not large and name == method
+                assert form["runs"] == (expected if printed else honest)
+
+
+def test_groups_are_predicted_without_the_columns_that_name_them(usual: Plans) -> None:
+    for dataset in paper_params().compared_datasets:
+        plan = usual[f"posteriors/{dataset}"]
+        assert plan["splits"].keys() == usual[f"variants/{dataset}"]["splits"].keys()
+        (unaware,) = {tuple(f["unaware"]) for f in usual[f"sweep/{dataset}/vanilla"]["forms"][-1:]}
+        assert plan["columns"] == list(unaware) != []
 
 
 def test_the_honest_forms_change_what_they_say(usual: Plans) -> None:
     asked = paper_params()
     for dataset, leaks in {"compas": True, "adult": False}.items():
         splits = usual[f"variants/{dataset}"]["splits"]
-        for seed in asked.honest.splits:
+        seeds = asked.comparison.splits
+        assert list(splits) == [f"split{seed}" for seed in seeds]
+        for seed in seeds:
             how = splits[f"split{seed}"]
             assert (how["split"], how["scale"]) == ("random", "train_rows")
             assert how["random_split"] == asked.random_split.model_dump() | {"seed": seed}
@@ -128,23 +205,16 @@ def test_the_honest_forms_change_what_they_say(usual: Plans) -> None:
             assert how["sensitive_as_input"] is asked.sensitive_as_input
 
 
-def test_in_fronts_and_honest_table_networks_have_the_backbone_but_for_the_exceptions(
-    usual: Plans,
-) -> None:
-    asked = paper_params()
-    for what in ("fronts", "honest"):
-        for method in asked.swept_names:
-            plan = usual[f"{what}/dutch/{method}"]
-            if issubclass(methods.load(method), Solver):
-                assert "training" not in plan
-                continue
-            training = asked.backbone.model_dump()
-            training |= {
-                k: v for k, v in asked.frontier.exceptions.get(method, {}).items() if k in training
-            }
-            rate = training.pop("learning_rate")
-            assert plan["training"] == training
-            assert plan["knobs"].get("learning_rate", rate) == rate
+def test_a_larger_dataset_has_its_own_splits_and_methods_and_no_paper() -> None:
+    large = {"datasets": ["kdd"], "splits": [7], "trained": ["vanilla", "gdp"], "solved": []}
+    found = written(**section("comparison", large=large))
+    assert {n for n in found if "/kdd" in n} == {
+        "download/kdd", "variants/kdd", "posteriors/kdd", "sweep/kdd/vanilla", "sweep/kdd/gdp"
+    }  # fmt: skip
+    assert list(found["variants/kdd"]["splits"]) == ["split7"]
+    for form in found["sweep/kdd/vanilla"]["forms"]:
+        assert [run["seeds"] for run in form["runs"]] == [[7]]
+        assert not form["name"].endswith("_paper")
 
 
 def test_no_two_runs_write_the_same_file(usual: Plans) -> None:
@@ -155,6 +225,12 @@ def test_no_two_runs_write_the_same_file(usual: Plans) -> None:
         for run in plan.get("runs", [])
         for kind in kinds
         if kind in run
+    ]
+    files += [
+        f"{plan['folder']}/{form['name']}/{run['name']}"
+        for plan in usual.values()
+        for form in plan.get("forms", [])
+        for run in form["runs"]
     ]
     assert len(files) == len(set(files))
 
@@ -177,35 +253,44 @@ def test_what_is_not_asked_has_no_plan(usual: Plans) -> None:
     assert not any("/adult" in name or "/compas" in name for name in found)
 
 
-def test_ten_times_the_learning_rate_of_the_backbone_trains_the_fronts_again(
+def test_ten_times_the_learning_rate_of_the_backbone_trains_the_comparison_again(
     usual: Plans,
 ) -> None:
     rate = paper_params().backbone.learning_rate * 10
     found = changed(usual, written(**section("backbone", learning_rate=rate)))
-    assert {"fronts/adult/vanilla", "honest/dutch/gdp"} <= found
-    assert all(name.startswith(("fronts/", "honest/")) for name in found)
-    assert not any(name.endswith(("/lfr", "/fcfc", "/expgrad")) for name in found)
+    assert {"sweep/adult/vanilla", "sweep/dutch/gdp"} <= found
+    assert all(name.startswith("sweep/") for name in found)
+    solved = [m for m in paper_params().compared if issubclass(methods.load(m), Solver)]
+    assert not any(name.rpartition("/")[2] in solved for name in found)
 
 
 @pytest.mark.parametrize(
     ("changes", "stale"),
     [
-        ({"fallback": "none"}, {"download/adult", "download/compas", "download/dutch"}),
+        (
+            {"fallback": "none"},
+            {"download/adult", "download/compas", "download/dutch"},
+        ),
         (
             {"compas": {"hidden": [5]}},
-            {f"{what}/compas/vanilla" for what in ("train", "luck", "fronts", "honest")}
+            {f"{what}/compas/vanilla" for what in ("train", "luck", "sweep")}
             | {"as_run/compas"},
         ),
         (
             section("training", epochs=7),
-            {"train/adult/vanilla", "luck/adult/infofair", "as_run/dutch"},
+            {"train/adult/vanilla", "luck/adult/infofair", "as_run/dutch", "sweep/adult/infofair"},
         ),
         ({"alpha": 0.7}, {"train/adult/infofair", "train/dutch/gdp"}),
         (section("luck", seeds=7), {"luck/adult/infofair"}),
-        (section("honest", smallest_group=7), {"variants/adult"}),
+        (section("comparison", smallest_group=7), {"variants/adult"}),
+        (section("comparison", seeds=[7]), {"sweep/adult/gdp"}),
+        (section("comparison", strengths=3), {"sweep/adult/gdp"}),
         ({"seeds": [7]}, {"train/adult/lfr", "train/compas/vanilla", "as_run/adult"}),
     ],
-    ids=["fallback", "hidden", "training", "alpha", "luck", "smallest_group", "seeds"],
+    ids=[
+        "fallback", "hidden", "training", "alpha", "luck", "smallest_group", "compared seeds",
+        "strengths", "seeds",
+    ],
 )  # fmt: skip
 def test_a_change_reaches_the_stages_that_read_it(
     changes: dict[str, Any], stale: set[str], usual: Plans
@@ -221,7 +306,7 @@ def test_a_change_reaches_the_stages_that_read_it(
 def test_a_methods_knob_changes_its_own_plans_alone(usual: Plans) -> None:
     other = {"lfr": paper_params().knobs("lfr").model_dump() | {"iterations": 7}}
     found = changed(usual, written(**other))
-    kinds = ("train", "fronts", "honest")
+    kinds = ("train", "sweep")
     datasets = paper_params().datasets
     assert found == {f"{kind}/{dataset}/lfr" for kind in kinds for dataset in datasets}
 

@@ -11,7 +11,7 @@ from study import paths, results
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "does not exist; .* dvc repro beyond/dvc.yaml:honest_table$"),
+        (None, "does not exist; .* dvc repro beyond/dvc.yaml:comparison$"),
         ("", "is damaged"),
         ("dataset,setting\n", "is damaged.*no column 'method'"),
     ],

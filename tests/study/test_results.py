@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from ruamel.yaml import YAML
 
 from infofair.errors import Problem
 from study import paths, results
-from study.results import EVALUATION, TABLES
+from study.results import EVALUATION, MEASURED, TABLES
+from tests.conftest import ROOT
 
 
 def made_up(name: str, rows: int = 3) -> pd.DataFrame:
@@ -39,10 +41,10 @@ def test_columns_are_written_in_their_order_and_no_others(workspace: Path) -> No
 
 def test_a_row_lacks_what_it_has_nothing_to_say_of(workspace: Path) -> None:
     table = results.frame(
-        [{"dataset": "adult", "note": "diverged"}, {"dataset": "dutch"}], "honest"
+        [{"dataset": "adult", "note": "diverged"}, {"dataset": "dutch"}], "frontier"
     )
-    results.write(table, "honest")
-    found = results.read("honest")
+    results.write(table, "frontier")
+    found = results.read("frontier")
     assert found["note"].tolist() == ["diverged", ""]
     assert found["imparity"].isna().all()
 
@@ -56,7 +58,7 @@ def test_a_group_may_have_any_name(name: str, workspace: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_missing_table_names_the_stage_that_makes_it(name: str, workspace: Path) -> None:
-    made_by = r"(summarize|explain|beyond/dvc\.yaml:\w+)"
+    made_by = r"(summarize|explain|(beyond|luck)/dvc\.yaml:\w+)"
     with pytest.raises(Problem, match=rf"{name}\.csv does not exist; .*: dvc repro {made_by}$"):
         results.read(name)
 
@@ -81,5 +83,27 @@ def test_the_tables_of_a_dataset_have_eight_digits(workspace: Path) -> None:
         results.evaluation("adult", "runs")
 
 
+def test_what_was_measured_has_eight_digits_and_names_its_stage(workspace: Path) -> None:
+    row = dict.fromkeys(MEASURED, 0.123456789) | {"dataset": "adult", "note": "", "notion": ""}
+    results.write_measured([row], "adult")
+    results.write_measured([row | {"dataset": "kdd"}], "kdd")
+    found = results.measured(["adult", "kdd"])
+    assert list(found.columns) == MEASURED
+    assert found["dataset"].tolist() == ["adult", "kdd"]
+    assert found["imparity"].tolist() == [0.12345679] * 2
+    made_by = r"dutch\.csv does not exist; .* dvc repro beyond/dvc\.yaml:measure@dutch$"
+    with pytest.raises(Problem, match=made_by):
+        results.measured(["adult", "dutch"])
+
+
 def test_every_table_is_made_by_a_stage_that_exists() -> None:
-    assert results.MADE_BY.keys() <= TABLES.keys()
+    assert results.MADE_BY.keys() == TABLES.keys()
+    stages = {
+        path.relative_to(ROOT).as_posix(): YAML(typ="safe").load(path)["stages"]
+        for path in (ROOT / lock.with_suffix(".yaml") for lock in paths.LOCKS)
+    }
+    for name, made_by in results.MADE_BY.items():
+        file, _, stage = made_by.rpartition(":")
+        outs = stages[file or "dvc.yaml"][stage]["outs"]
+        written = [out if isinstance(out, str) else next(iter(out)) for out in outs]
+        assert str(paths.table(name)) in written, name

@@ -1,7 +1,6 @@
-"""Other forms of a dataset: without its leak, without tiny groups."""
+"""The honest form of a dataset: without tiny groups."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,23 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infofair.data.prepared import Prepared
-from study.variants import pooled, without_leak
+from study.variants import pooled
 from tests.simulated import prepared
-
-# -- the leak -------------------------------------------------------------------------------------
-
-
-def test_without_leak_lacks_the_leaking_columns_and_nothing_else() -> None:
-    data = prepared()
-    data = replace(data, features=["age", "is_recid", *data.features[2:]])
-    found = without_leak("compas", data)
-    assert found is not None
-    assert found.features == ["age", *data.features[2:]]
-    np.testing.assert_array_equal(found.X, np.delete(data.X, 1, axis=1), strict=True)
-    assert found.X.flags.c_contiguous
-    assert without_leak("compas", found) is None
-    assert without_leak("dutch", data) is None
-
 
 # -- pooling --------------------------------------------------------------------------------------
 

@@ -15,11 +15,16 @@ from tests.conftest import ROOT
 # What a stage of each pipeline finds that has results in git.
 BEFORE = {
     "summarize": ["data/plans/summarize/all.json", "results/evaluation/adult/runs.csv"],
-    "beyond/dvc.yaml:information": [
-        "data/plans/fronts/adult/gdp.json",
+    "beyond/dvc.yaml:comparison": [
+        "data/plans/comparison/all.json",
+        "data/plans/sweep/adult/gdp.json",
+        "results/measured/adult.csv",
+        "results/sweep/adult/gdp/gdp/grid.json",
+    ],
+    "luck/dvc.yaml:luck_table": [
+        "data/plans/luck/all.json",
         "data/processed/adult.npz",
-        "data/variants/adult/split.npz",
-        "results/fronts/adult/gdp/all.npz",
+        "results/luck/adult/vanilla/predictions.npz",
     ],
 }
 

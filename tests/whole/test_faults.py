@@ -18,7 +18,7 @@ from infofair.errors import Damaged, Problem
 from infofair.training.predictions import Predictions
 from stages import evaluate, preprocess, validate
 from study import cli, evaluation, paths
-from tests.conftest import write_plans
+from tests.conftest import compared, write_plans
 from tests.raw import COMPAS, place, spoiled
 from tests.simulated import prepared
 
@@ -36,11 +36,8 @@ def finished(workspace: Path) -> Path:
         datasets=["compas"],
         methods={"trained": ["vanilla"], "ablations": [], "solved": []},
         beyond={"trained": [], "solved": []},
-        frontier={"seeds": [0], "strengths": {"vanilla": [0.0]}, "exceptions": {}},
-        honest={
-            "splits": [0], "seeds": [0], "smallest_group": 20, "strengths": {"vanilla": 0.0}
-        },
-    )  # fmt: skip
+        comparison=compared(),
+    )
     place("compas", datasets.load("compas").simulate(700, 0))
     validate.main("compas")
     preprocess.main("compas")

@@ -34,7 +34,7 @@ from stages import (
     validate,
 )
 from study import cli, params, paths, results
-from tests.conftest import ROOT, edit_params, write_plans
+from tests.conftest import ROOT, compared, edit_params, write_plans
 from tests.repository import Pipeline, write_small
 
 DOCUMENT = (ROOT / "docs/your-own-data.md").read_text(encoding="utf-8")
@@ -43,13 +43,8 @@ METHODS = {
     "solved": ["fcfc"],
 }  # fmt: skip
 NAMES = [name for names in METHODS.values() for name in names]
-BEYOND = {  # of the fronts and the honest table, as little as there can be
-    "beyond": {"trained": [], "solved": []},
-    "frontier": {"seeds": [0], "exceptions": {}, "strengths": {"vanilla": [0.0]}},
-    "honest": {
-        "splits": [0], "seeds": [0], "smallest_group": 20, "strengths": {"vanilla": 0.0},
-    },
-}  # fmt: skip
+# of the comparison, as little as there can be
+BEYOND = {"beyond": {"trained": [], "solved": []}, "comparison": compared()}
 
 
 def blocks(language: str) -> list[str]:

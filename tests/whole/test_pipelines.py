@@ -1,22 +1,25 @@
-"""dvc.yaml and beyond/dvc.yaml: what each stage depends on and writes, as DVC understands them."""
+"""The three dvc.yaml: what each stage depends on and writes, as DVC understands them."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from infofair import methods
 from study import plans
 from tests.conftest import ROOT, paper_params
-from tests.repository import Pipeline, Stage, covers, write_repository
+from tests.repository import PIPELINES, Pipeline, Stage, covers, write_repository
 
 # What can change a trained model. Training depends on no other code.
 TRAINING = (
     "infofair/methods", "infofair/training", "infofair/data/prepared.py", "infofair/kernels.py",
     "infofair/knobs.py", "infofair/storage.py", "stages/train.py", "stages/solve.py",
 )  # fmt: skip
+# Also of the comparison, which finds its strengths itself.
+SWEEPING = ("infofair/grids.py", "study/sweep.py", "stages/sweep.py")
 # What is computed of models, or made of data before them. Training never waits for it.
 ANALYSIS = (
-    "infofair/information.py", "infofair/metrics.py", "infofair/pareto.py",
+    "infofair/barycentre.py", "infofair/blind.py", "infofair/information.py",
+    "infofair/metrics.py", "infofair/pareto.py", "infofair/scores.py", "infofair/thresholds.py",
     "infofair/uncertainty.py", "infofair/data/tabular.py", "infofair/data/checks.py",
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "study").rglob("*.py"))),
 )  # fmt: skip
@@ -32,24 +35,43 @@ def stages(repository: Pipeline) -> dict[str, Stage]:
     return repository.stages
 
 
-# -- two pipelines --------------------------------------------------------------------------------
+# -- three pipelines ------------------------------------------------------------------------------
 
 
-def test_a_bare_repro_runs_the_paper_alone(repository: Pipeline, stages: dict[str, Stage]) -> None:
+def needed(repository: Pipeline, file: str) -> set[str]:
+    """The stages that `dvc repro` of a file starts from, and all that these need."""
     from networkx import descendants
 
     with repository.dvc() as repo:
-        # what `dvc repro` starts from, and all that these need
-        needed = set(repo.stage.collect("dvc.yaml"))
-        needed |= {other for stage in needed for other in descendants(repo.index.graph, stage)}
-        found = {stage.addressing for stage in needed}
-    assert found == {a for a, s in stages.items() if not s.beyond}
+        found = set(repo.stage.collect(file))
+        found |= {other for stage in found for other in descendants(repo.index.graph, stage)}
+        return {stage.addressing for stage in found}
 
 
-def test_what_takes_an_hour_is_beyond(stages: dict[str, Stage]) -> None:
-    trained = Counter((stage.name, stage.beyond) for stage in stages.values() if stage.trains)
-    assert {name for name, beyond in trained if not beyond} == {"train", "ablate", "solve"}
-    assert all(name.startswith(("fronts", "honest", "luck")) for name, beyond in trained if beyond)
+def test_a_bare_repro_runs_the_paper_alone(repository: Pipeline, stages: dict[str, Stage]) -> None:
+    found = needed(repository, "dvc.yaml")
+    assert found == {a for a, s in stages.items() if not s.pipeline}
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES[1:])
+def test_a_further_pipeline_needs_the_papers_data_and_none_of_its_models(
+    pipeline: str, repository: Pipeline, stages: dict[str, Stage]
+) -> None:
+    found = needed(repository, f"{pipeline}/dvc.yaml")
+    assert {a for a, s in stages.items() if s.pipeline == pipeline} <= found
+    others = [stages[address] for address in found if stages[address].pipeline != pipeline]
+    assert {s.pipeline for s in others} == {""}
+    assert {s.name for s in others} == {"check", "download", "validate", "preprocess"}
+
+
+def test_what_takes_long_is_beyond_the_paper(stages: dict[str, Stage]) -> None:
+    trained = {(stage.pipeline, stage.name) for stage in stages.values() if stage.trains}
+    assert {name for pipeline, name in trained if not pipeline} == {"train", "ablate", "solve"}
+    assert {name for pipeline, name in trained if pipeline == "luck"} == {"luck"}
+    compared = {name for pipeline, name in trained if pipeline == "beyond"}
+    kinds = ["", "_solved", "_more", "_more_solved"]
+    kinds += ["_large", "_large_solved"] if paper_params().comparison.large.datasets else []
+    assert compared == {f"sweep{kind}" for kind in kinds}
 
 
 def test_every_stage_has_one_door(stages: dict[str, Stage]) -> None:
@@ -64,10 +86,16 @@ def test_every_dataset_and_method_of_params_has_its_stages(stages: dict[str, Sta
     for dataset in asked.datasets:
         for method in asked.method_names:
             assert asked.stage(dataset, method) in stages
-        swept = [s for s in stages.values() if s.beyond and s.trains and f"/{dataset}/" in s.cmd]
-        for what in ("fronts", "honest"):
-            plans_of = {s.cmd.split("/")[-1] for s in swept if f"plans/{what}/" in s.cmd}
-            assert plans_of == {f"{method}.json" for method in asked.swept_names}
+    swept = [s.cmd.split()[-1] for s in stages.values() if s.trains and s.pipeline == "beyond"]
+    assert sorted(swept) == sorted(
+        f"data/plans/sweep/{dataset}/{method}.json"
+        for dataset, names in asked.compared_datasets.items()
+        for method in names
+    )
+    for dataset in asked.compared_datasets:  # of the larger ones with a name of their own
+        large = "_large" * (dataset not in asked.datasets)
+        for kind in ("variants", "posteriors", "measure"):
+            assert f"beyond/dvc.yaml:{kind}{large}@{dataset}" in stages
 
 
 # -- what they depend on --------------------------------------------------------------------------
@@ -99,7 +127,8 @@ def test_training_depends_on_its_plan_its_data_its_method_and_what_trains(
             continue
         plan = stage.cmd.split()[-1]
         assert plan in stage.deps
-        others = [dep for dep in stage.deps if not any(covers(path, dep) for path in TRAINING)]
+        code = (*TRAINING, *(SWEEPING if stage.name.startswith("sweep") else ()))
+        others = [dep for dep in stage.deps if not any(covers(path, dep) for path in code)]
         data = ("data/processed/", "data/variants/")
         assert [dep for dep in others if dep != plan and not dep.startswith(data)] == []
         of_methods = [dep for dep in stage.deps if covers("infofair/methods", dep)]
@@ -111,7 +140,20 @@ def test_training_depends_on_its_plan_its_data_its_method_and_what_trains(
 def test_a_comment_in_an_analysis_trains_nothing(stages: dict[str, Stage]) -> None:
     trained = [stage for stage in stages.values() if stage.trains]
     for path in ANALYSIS:
-        assert [stage.address for stage in trained if stage.depends_on(path)] == [], path
+        found = {stage.name for stage in trained if stage.depends_on(path)}
+        assert not any(n for n in found if path not in SWEEPING or not n.startswith("sweep")), path
+
+
+def test_the_posteriors_depend_on_what_fits_them_and_on_no_analysis(
+    stages: dict[str, Stage],
+) -> None:
+    """They are fitted, too, if not by a method of params.yaml."""
+    allowed = {f"study/{name}.py" for name in ("files", "paths", "posteriors", "sweep")}
+    fitted = [s for s in stages.values() if s.name.startswith("posteriors")]
+    assert len(fitted) == len(paper_params().compared_datasets)
+    for stage in fitted:
+        assert {path for path in ANALYSIS if stage.depends_on(path)} == allowed
+        assert not any(stage.depends_on(f"infofair/methods/{name}.py") for name in methods.names())
 
 
 def test_a_new_method_is_a_dependency_of_its_own_stages_and_of_what_shows_params_yaml(
@@ -125,8 +167,7 @@ def test_a_new_method_is_a_dependency_of_its_own_stages_and_of_what_shows_params
     found = [s for s in repository.stages.values() if s.depends_on("infofair/methods/hsic.py")]
     assert {s.name for s in found if not s.trains} <= {"check", "document", "page"}
     trained = {s.address.rpartition(":")[2] for s in found if s.trains}
-    kinds = ("train", "fronts", "honest")
-    assert trained == {f"{kind}@{d}-hsic" for kind in kinds for d in asked.datasets}
+    assert trained == {f"{kind}@{d}-hsic" for kind in ("train", "sweep") for d in asked.datasets}
 
 
 def test_a_dataset_is_a_dependency_of_its_own_stages_and_of_what_asks_all(
@@ -163,8 +204,9 @@ def test_data_flows_one_way(stages: dict[str, Stage]) -> None:
     rooms = (
         "data/plans", "data/raw", "data/validated", "data/processed", "data/variants",
         ("results/predictions", "results/curves", "results/networks", "results/fits",
-         "results/fronts", "results/honest"),
-        "results/evaluation", "results/", "results/figures", ("reports", "docs"),
+         "results/sweep", "results/posteriors", "results/luck"),
+        ("results/evaluation", "results/measured"), "results/", "results/figures",
+        ("reports", "docs"),
     )  # fmt: skip
 
     def room(path: str) -> int:

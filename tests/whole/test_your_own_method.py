@@ -1,4 +1,4 @@
-"""A method is one file and one line: then it is in the tables, figures, fronts and pages.
+"""A method is one file and one line: then it is in the tables, figures, comparison and pages.
 
 Exactly what docs/your-own-method.md walks through, in a copy of the repository with small
 simulated data; nothing else is trained again, and no other file is touched.
@@ -7,18 +7,22 @@ simulated data; nothing else is trained again, and no other file is touched.
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import pytest
 from ruamel.yaml import YAML
 
+from infofair.training.predictions import Predictions
 from study import labels
+from tests.conftest import ROOT
 from tests.documents import blocks
-from tests.repository import FEW, Pipeline, write_small
+from tests.repository import FEW, LOCKS, SMALL, Pipeline, write_small
 
 pytestmark = pytest.mark.slow
 
 (HSIC,) = blocks("docs/your-own-method.md", "python")
 FILE = "infofair/methods/hsic.py"
+DOCUMENT = (ROOT / "docs/your-own-method.md").read_text(encoding="utf-8")
 
 
 @dataclass
@@ -38,8 +42,9 @@ class Added:
 
 
 def repro(pipeline: Pipeline) -> list[str]:
-    """Run both pipelines; the stages that DVC ran."""
-    return re.findall(r"^Running stage '(.*?)'", pipeline.repro("--all-pipelines"), re.MULTILINE)
+    """Run the paper and the comparison; the stages that DVC ran."""
+    said = pipeline.repro("dvc.yaml", "beyond/dvc.yaml")
+    return re.findall(r"^Running stage '(.*?)'", said, re.MULTILINE)
 
 
 def status(pipeline: Pipeline) -> list[str]:
@@ -69,7 +74,7 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> Added:
 def test_it_takes_a_file_and_a_line(added: Added) -> None:
     assert added.touched == [FILE, "params.yaml"]
     assert added.lines == "+1 −1"  # a name more in a list on one line
-    made = ("results/", "reports/", "docs/results", "dvc.lock", "beyond/dvc.lock")
+    made = ("results/", "reports/", "docs/results", *LOCKS)
     assert [path for path in added.changed if not path.startswith(made)] == added.touched
 
 
@@ -79,10 +84,17 @@ def test_only_its_own_models_are_trained(added: Added) -> None:
     trained = {
         name for name, address in zip(names, added.ran, strict=True) if stages[address].trains
     }
-    assert {"train@compas-hsic", "fronts@compas-hsic"} <= trained
-    assert trained <= {f"{kind}@compas-hsic" for kind in ("train", "fronts", "honest")}
-    data = {"download@compas", "validate@compas", "preprocess@compas", "variants@compas"}
-    assert data.isdisjoint(names)
+    assert trained == {"train@compas-hsic", "sweep@compas-hsic"}
+    data = ("download", "validate", "preprocess", "variants", "posteriors")
+    assert {f"{stage}@compas" for stage in data}.isdisjoint(names)
+
+
+def test_the_stage_of_the_comparison_is_called_as_in_the_document(added: Added) -> None:
+    assert "`dvc repro beyond/dvc.yaml:sweep@adult-hsic`" in DOCUMENT
+    assert "beyond/dvc.yaml:sweep@compas-hsic" in added.ran
+    path = "results/sweep/adult/hsic/hsic/grid.json"
+    assert f"`{path}`" in DOCUMENT
+    assert (added.pipeline.folder / path.replace("adult", "compas")).exists()
 
 
 def test_then_nothing_is_left_to_do(added: Added) -> None:
@@ -101,17 +113,36 @@ def test_it_is_in_the_tables(added: Added) -> None:
 
 def test_its_penalty_is_trained_with(added: Added) -> None:
     """An objective that is shown but not differentiated gives the same model at any strength."""
-    rows = added.table("frontier").query("method == 'hsic' and split == 'test'")
-    assert set(rows["strength"]) == {1.0, 10.0}
-    of_dataset = rows[(rows["dataset"] == "compas") & (rows["setting"] == "intersection")]
-    assert of_dataset["micro_f1"].nunique() + of_dataset["imparity"].nunique() > 2
+    strengths, names = {}, ("validation", "test")
+    folder = added.pipeline.folder / "results/sweep/compas/hsic/hsic"
+    for run in ("split0", "authors"):
+        found = Predictions.load(folder / run / "predictions.npz")
+        strengths[run] = found.strengths
+        for name in names:
+            weakest, strongest = (found.probabilities[name][:, i] for i in (0, -1))
+            assert not np.allclose(weakest, strongest, atol=1e-4)
+    assert strengths["split0"] == strengths["authors"]
     curves = pd.read_csv(added.pipeline.folder / "results/curves/compas/hsic.csv")
     assert (curves["total"] > curves["T"]).all()
 
 
-def test_it_is_in_the_fronts(added: Added) -> None:
-    for name in ("frontier", "frontier_summary", "hypervolume", "best"):
-        assert "hsic" in set(added.table(name)["method"])
+def test_its_strengths_are_found_by_the_rule(added: Added) -> None:
+    """As many as of every other method; nobody had to name them."""
+    assert "strengths" not in HSIC
+    (count,) = {SMALL["comparison"]["strengths"]}
+    fronts = added.table("fronts").query("method == 'hsic'")
+    assert (fronts.groupby("setting")["strength"].nunique() == count).all()
+    assert set(fronts["setting"]) == {"gender", "race", "intersection"}
+    chosen = added.table("grids").query("method == 'hsic' and setting.isna()")
+    assert set(chosen["strength"]) == set(fronts["strength"])
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["frontier", "fronts", "best", "honest_summary", "hypervolume", "ranks", "unprocessed"],
+)
+def test_it_is_in_the_comparison(table: str, added: Added) -> None:
+    assert "hsic" in set(added.table(table)["method"])
 
 
 @pytest.mark.parametrize("figure", ["tradeoff", "frontier"])

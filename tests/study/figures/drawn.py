@@ -9,13 +9,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from study import figures, honest, labels, results
+from study import figures, labels, results
 from study.figures.style import Picture
-from tests import frontiers, honests, lucks
+from tests import compared, lucks
 from tests.conftest import ROOT
 from tests.summaries import SETTINGS
 
-NAMES = ["tradeoff", "ablation", "frontier", "luck", "thresholds", "sweep"]
+NAMES = ["tradeoff", "ablation", "frontier", "luck", "sweep"]
 
 
 def committed() -> pd.DataFrame:
@@ -47,16 +47,25 @@ def experiments() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def fronts(
+    datasets: tuple[str, ...] = ("adult", "kdd"),
+    methods: tuple[str, ...] = compared.METHODS,
+    settings: tuple[str, ...] = SETTINGS,
+    data: str = "real",
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What the figure of the fronts is drawn from."""
+    made = compared.tables(dict.fromkeys(datasets, settings), methods, data=data)
+    return made["fronts"], made["hypervolume"]
+
+
 @cache
 def drawn(name: str) -> Picture:
     if name == "sweep":
         return figures.sweep(experiments())
     if name == "frontier":
-        return figures.frontier(*frontiers.frontier(frontiers.runs()))
+        return figures.frontier(*fronts())
     if name == "luck":
         return figures.luck(table := lucks.runs(), lucks.summary(table))
-    if name == "thresholds":
-        return figures.thresholds(honests.rules(table := honests.runs()), honest.summarize(table))
     return getattr(figures, name)(committed())
 
 

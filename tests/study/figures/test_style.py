@@ -17,9 +17,8 @@ from matplotlib.text import Text
 
 from study import figures
 from study.figures import style
-from tests import frontiers
 from tests.conftest import ROOT
-from tests.study.figures.drawn import NAMES, drawn, panel
+from tests.study.figures.drawn import NAMES, drawn, fronts, panel
 from tests.summaries import summary
 
 
@@ -74,7 +73,7 @@ def test_all_text_of_any_number_of_attributes_is_readable(name: str, attributes:
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_are_as_wide_as_their_place_and_fit_on_a_page(name: str) -> None:
     width, height = drawn(name).get_size_inches()
-    assert width == (style.PAGE if name in ("frontier", "luck", "thresholds") else 3.5)
+    assert width == (style.PAGE if name in ("frontier", "luck") else 3.5)
     assert height < 6
 
 
@@ -106,7 +105,7 @@ def test_another_process_draws_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["tradeoff", "ablation", "frontier"])
 def test_the_order_of_the_methods_rows_does_not_matter(name: str) -> None:
-    tables = frontiers.frontier(frontiers.runs()) if name == "frontier" else (summary(),)
+    tables = fronts() if name == "frontier" else (summary(),)
     backwards = [
         table.sort_values("method", kind="stable", ascending=False)
         .sort_values(["dataset", "setting"], kind="stable", key=lambda c: c.map(places.index))
@@ -178,7 +177,6 @@ def test_an_svg_goes_into_a_page_as_it_is(name: str) -> None:
         ("ablation", "bar", "row"),
         ("frontier", "front", "area"),
         ("luck", "strip", "seeds"),
-        ("thresholds", "rule", "dominated"),
     ],
 )
 def test_what_is_drawn_leads_to_its_row_and_says_its_figures(
@@ -224,8 +222,7 @@ def test_a_title_has_the_figures_of_the_table() -> None:
     )
     title = links["bar-adult-race-infofair_ts-reduction_released"].title
     assert title.startswith("Adult Income, race, InfoFair T+S: mean reduction ")
-    summary_of, areas = frontiers.frontier(frontiers.runs(("adult",), ("vanilla", "gdp")))
-    links = figures.frontier(summary_of, areas).links
+    links = figures.frontier(*fronts(("adult",), ("vanilla", "gdp"))).links
     one = r"\d\.\d{3} / \d\.\d{3} at [\d.]+"
     said = links["front-adult-intersection-gdp"].title
     assert re.fullmatch(

@@ -19,6 +19,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     inputs.write_index(folder)
     inputs.write_beyond(folder)
+    inputs.write_luck(folder)
     inputs.draw(folder)
     make(folder)
     return folder
@@ -40,6 +41,11 @@ def index(site: Path) -> str:
 @pytest.fixture(scope="session")
 def beyond(site: Path) -> str:
     return (site / paths.BEYOND).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def luck(site: Path) -> str:
+    return (site / paths.LUCK).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

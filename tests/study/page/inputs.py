@@ -12,19 +12,19 @@ import pandas as pd
 from infofair.storage import write_json, write_text
 from study import figures, paths, results
 from study.results import BOUNDS, CELL, CONTROLS, METRICS, OTHERS, PRINTED, REDUCTIONS
-from tests import frontiers, honests, lucks
+from tests import compared, lucks
 from tests.conftest import ROOT
 
 Places = Mapping[str, list[str]]  # dataset -> settings
 SETTINGS: Places = {"compas": ["gender", "race", "intersection"], "adult": ["gender", "race"]}
-SWEPT: Places = {**SETTINGS, "compas_without_leak": SETTINGS["compas"]}
+COMPARED: Places = {**SETTINGS, "kdd": ["gender", "race"]}
 METHODS = ["infofair", "infofair_ts", "vanilla", "lfr", "fcfc", "gdp"]
-SWEPT_METHODS = ("vanilla", "lfr", "fcfc", "gdp", "infofair", "infofair_fitted")
 MARKS = {"data": "real", "partition": "authors"}
 BESIDE_VANILLA = ["p_value", "p_holm", "vanilla_lowest_rate", "vanilla_highest_rate"]
 VERDICTS = {"evidence": "yes", "more_than_threshold": "yes", "levelling_down": "no"}
 LOCKED = ["results/summary.csv", "data/raw/compas", "data/raw/dutch"]
-LOCKED_BEYOND = ["results/best.csv", "results/fronts/adult/gdp", "results/fronts/dutch/gdp"]
+LOCKED_BEYOND = ["results/best.csv", "results/sweep/adult/gdp", "results/sweep/dutch/gdp"]
+LOCKED_LUCK = ["results/tried.csv", "results/luck/adult/infofair", "results/luck/dutch/infofair"]
 
 
 def summary(
@@ -107,18 +107,25 @@ def write_index(
 
 
 def write_beyond(
-    folder: Path, places: Places = SWEPT, methods: tuple[str, ...] = SWEPT_METHODS
+    folder: Path, places: Places = COMPARED, methods: tuple[str, ...] = compared.METHODS
 ) -> None:
     """Everything that the page and document beyond the paper are made from, in this folder."""
-    plain = {d: of for d, of in places.items() if not d.endswith("_without_leak")}
-    _copy(folder, plain)
+    own = {d: of for d, of in places.items() if d != "kdd"}
+    _copy(folder, own)
     with chdir(folder):
-        honests.write(plain, methods)
-        frontiers.write(places, methods)
-        lucks.write(plain)
-        lucks.write_tried(plain)
-        _write_sources(plain, {})
+        compared.write(places, methods)
+        _write_sources(own, {})
         _write_lock(paths.LOCKS[1], LOCKED_BEYOND)
+
+
+def write_luck(folder: Path, places: Places = SETTINGS) -> None:
+    """Everything that the page and document on luck are made from, in this folder."""
+    _copy(folder, places)
+    with chdir(folder):
+        lucks.write(places)
+        lucks.write_tried(places)
+        _write_sources(places, {})
+        _write_lock(paths.LOCKS[2], LOCKED_LUCK)
 
 
 def draw(folder: Path) -> None:
@@ -128,9 +135,8 @@ def draw(folder: Path) -> None:
         drawn = {
             "tradeoff": figures.tradeoff(table),
             "ablation": figures.ablation(table),
-            "frontier": figures.frontier(*map(results.read, ("frontier_summary", "hypervolume"))),
+            "frontier": figures.frontier(*map(results.read, ("fronts", "hypervolume"))),
             "luck": figures.luck(*map(results.read, ("luck", "luck_summary"))),
-            "thresholds": figures.thresholds(*map(results.read, ("unprocessed", "honest_summary"))),
         }
         for name, figure in drawn.items():
             figures.save(figure, paths.figure(name, "svg"))

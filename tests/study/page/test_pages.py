@@ -1,10 +1,10 @@
-"""Both pages: what they are made from, that they are safe, self-contained and well built."""
+"""All pages: what they are made from, that they are safe, self-contained and well built."""
 
 import json
 import re
 import subprocess
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +17,18 @@ from ruamel.yaml import YAML
 from infofair.errors import Problem
 from stages import document, page
 from study import paths
+from study.page import luck
+from study.page.compared import TABLES as OF_BEYOND
 from tests.study.page.conftest import make
 from tests.study.page.inputs import Page, text_of
 
 HOSTILE = """</script></pre><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;"""
-WRITTEN = [paths.INDEX, paths.BEYOND, paths.DOCUMENT, paths.BEYOND_DOCUMENT]
+WRITTEN = [*page.WRITTEN.values(), *document.DOCUMENTS.values()]
 OF_INDEX = ("summary", "statistics", "subsets", "selection", "as_run")
-OF_BEYOND = (
-    "frontier", "frontier_summary", "hypervolume", "best", "goal", "information", "honest_summary",
-    "luck_summary", "tried", "unprocessed", "dominated",
-)  # fmt: skip
+OF_LUCK = luck.TABLES
 
 
-@pytest.fixture(params=["index", "beyond"])
+@pytest.fixture(params=["index", "beyond", "luck"])
 def made(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue(request.param)
 
@@ -48,24 +47,28 @@ def test_the_same_inputs_give_the_same_bytes_in_any_folder(site: Path, copy: Pat
         assert str(copy.parent).encode() not in written
 
 
-def test_neither_page_needs_what_the_others_pipeline_makes(site: Path, copy: Path) -> None:
-    drawn = (paths.figure(name, "svg") for name in ("frontier", "luck", "thresholds"))
-    for path in (*map(paths.table, OF_BEYOND), *drawn, paths.LOCKS[1]):
-        path.rename(f"{path}.away")
-    page.main("index")
-    document.main("results")
-    for path in copy.rglob("*.away"):
-        path.rename(path.with_suffix(""))
-    for path in (
+OWN = {  # what each page is made from alone
+    "index": (
         *map(paths.table, OF_INDEX), paths.validation_report("adult"), paths.LOCKS[0],
         paths.curves("adult", "infofair"), paths.figure("tradeoff", "svg"),
         paths.figure("ablation", "svg"),
-    ):  # fmt: skip
-        path.unlink()
-    page.main("beyond")
-    document.main("results-beyond")
-    for written in WRITTEN:
-        assert written.read_bytes() == (site / written).read_bytes()
+    ),
+    "beyond": (*map(paths.table, OF_BEYOND), paths.figure("frontier", "svg"), paths.LOCKS[1]),
+    "luck": (*map(paths.table, OF_LUCK), paths.figure("luck", "svg"), paths.LOCKS[2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "written"), [*zip(OWN, document.DOCUMENTS, strict=True)])
+def test_no_page_needs_what_the_others_pipelines_make(
+    site: Path, copy: Path, name: str, written: str
+) -> None:
+    for other in OWN.keys() - {name}:
+        for path in OWN[other]:
+            path.unlink()
+    page.main(name)
+    document.main(written)
+    for made in (page.WRITTEN[name], document.DOCUMENTS[written]):
+        assert made.read_bytes() == (site / made).read_bytes()
 
 
 MADE_BY = {
@@ -80,17 +83,16 @@ MADE_BY = {
         "dvc.lock": "summarize",
     },
     "beyond": {
-        **{f"results/{name}.csv": "beyond/dvc.yaml:frontier" for name in OF_BEYOND[:5]},
-        "results/information.csv": "beyond/dvc.yaml:information",
-        "results/honest_summary.csv": "beyond/dvc.yaml:honest_table",
-        "results/luck_summary.csv": "beyond/dvc.yaml:luck_table",
-        "results/tried.csv": "beyond/dvc.yaml:tried_table",
+        **{f"results/{name}.csv": "beyond/dvc.yaml:comparison" for name in OF_BEYOND[:-1]},
         "results/unprocessed.csv": "beyond/dvc.yaml:unprocessed",
-        "results/dominated.csv": "beyond/dvc.yaml:unprocessed",
         "results/figures/frontier.svg": "beyond/dvc.yaml:figure",
-        "results/figures/luck.svg": "beyond/dvc.yaml:luck_figure",
-        "results/figures/thresholds.svg": "beyond/dvc.yaml:thresholds_figure",
-        "beyond/dvc.lock": "beyond/dvc.yaml:frontier",
+        "beyond/dvc.lock": "beyond/dvc.yaml:comparison",
+    },
+    "luck": {
+        "results/luck_summary.csv": "luck/dvc.yaml:luck_table",
+        "results/tried.csv": "luck/dvc.yaml:tried_table",
+        "results/figures/luck.svg": "luck/dvc.yaml:figure",
+        "luck/dvc.lock": "luck/dvc.yaml:luck_table",
     },
 }
 
@@ -116,9 +118,10 @@ def test_a_damaged_figure_is_named(copy: Path) -> None:
 
 
 def test_the_door_says_which_pages_and_documents_there_are() -> None:
-    with pytest.raises(Problem, match="--page lost: there are index, beyond"):
+    with pytest.raises(Problem, match="--page lost: there are index, beyond, luck"):
         page.main("lost")
-    with pytest.raises(Problem, match="--document lost: there are results, results-beyond"):
+    documents = "results, results-beyond, results-luck"
+    with pytest.raises(Problem, match=f"--document lost: there are {documents}"):
         document.main("lost")
 
 
@@ -136,10 +139,14 @@ def test_an_installed_version_that_is_not_the_pinned_one_is_shown(copy: Path) ->
 
 
 def test_hashes_are_those_of_the_pipelines_lock_but_not_of_an_earlier_larger_run(
-    index: str, beyond: str
+    index: str, beyond: str, luck: str
 ) -> None:
     assert re.findall("md5 of ([^<]*)", index) == ["data/raw/compas", "results/summary.csv"]
-    assert re.findall("md5 of ([^<]*)", beyond) == ["results/fronts/adult/gdp", "results/best.csv"]
+    assert re.findall("md5 of ([^<]*)", beyond) == ["results/sweep/adult/gdp", "results/best.csv"]
+    assert re.findall("md5 of ([^<]*)", luck) == [
+        "results/luck/adult/infofair",
+        "results/tried.csv",
+    ]
 
 
 # -- provenance -----------------------------------------------------------------------------------
@@ -191,9 +198,9 @@ def rewritten(path: Path, before: str, after: str) -> None:
 
 
 def test_strings_from_data_cannot_become_markup(copy: Path) -> None:
-    for name in (*OF_INDEX, *OF_BEYOND):
+    for name in (*OF_INDEX, *OF_BEYOND, *OF_LUCK):
         path = paths.table(name)
-        table = pd.read_csv(path).replace("race", HOSTILE)
+        table = pd.read_csv(path, keep_default_na=False).replace("race", HOSTILE)
         table = table.assign(note=HOSTILE) if name in ("summary", "subsets") else table
         table = table.assign(explanation=HOSTILE) if name == "as_run" else table
         table.to_csv(path, index=False)
@@ -202,12 +209,14 @@ def test_strings_from_data_cannot_become_markup(copy: Path) -> None:
     rewritten(paths.validation_report("compas"), "arrested within 30 days", quoted)
     rewritten(paths.LOCKS[0], "md5 of results/summary.csv", quoted)
     rewritten(paths.LOCKS[1], "md5 of results/best.csv", quoted)
+    rewritten(paths.LOCKS[2], "md5 of results/tried.csv", quoted)
     paths.PARAMS.write_text(f"# parameters: {HOSTILE}\n{paths.PARAMS.read_text()}")
     make(copy)
     escaped = Template("{{ text | e }}").render(text=HOSTILE)
     for path, shown in {
         paths.INDEX: ("COMPAS, ", "<li>", "# parameters: ", '<td class="text hash">'),
         paths.BEYOND: ('<td class="text">', "# parameters: ", '<td class="text hash">'),
+        paths.LUCK: ('<td class="text">', "# parameters: ", '<td class="text hash">'),
     }.items():
         text = path.read_text(encoding="utf-8")
         found = Page(text)
@@ -216,7 +225,7 @@ def test_strings_from_data_cannot_become_markup(copy: Path) -> None:
         assert not [e for e in found.elements if any(name.startswith("on") for name in e[1])]
         for before in shown:
             assert before + escaped in text
-    for path in (paths.DOCUMENT, paths.BEYOND_DOCUMENT):
+    for path in document.DOCUMENTS.values():
         text = path.read_text(encoding="utf-8")
         assert r"\</script\>" in text
         assert not re.search(r"(?<!\\)<(?!a id=|/a>|!--)", text)
@@ -232,11 +241,16 @@ def test_nothing_is_loaded_from_elsewhere(made: str) -> None:
     assert "<!DOCTYPE svg" not in made
 
 
-def test_the_pages_lead_to_each_other(index: str, beyond: str) -> None:
-    for here, there, target in ((index, beyond, "beyond.html"), (beyond, index, "index.html")):
+def test_the_pages_lead_to_each_other(index: str, beyond: str, luck: str) -> None:
+    pages = {"index.html": index, "beyond.html": beyond, "luck.html": luck}
+    for (_, here), (target, there) in permutations(pages.items(), 2):
         assert f'<a href="{target}">' in here
         for place in re.findall(rf'<a href="{target}#([^"]+)">', here):
             assert f'id="{place}"' in there
+
+
+def test_the_pages_are_not_large(made: str) -> None:
+    assert len(made.encode()) < 3_000_000
 
 
 def ids_of(elements: list[Any]) -> Iterator[str]:
@@ -250,13 +264,13 @@ def test_the_pages_are_well_built(made: str) -> None:
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
-    assert len(found.all("table")) == len(found.all("caption")) >= 8
+    assert len(found.all("table")) == len(found.all("caption")) >= 6
     ids = list(ids_of(found.elements))
     assert len(ids) == len(set(ids))
     # every reference within the page leads somewhere, in the figures too
     inside = re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")]+)', made)
     assert set(inside) <= set(ids)
     titles = re.findall(r"<title>(.*?)</title>", made)
-    assert titles[0] in ("InfoFair, reproduced", "InfoFair, beyond the paper")
+    assert titles[0] in ("InfoFair, reproduced", "InfoFair, beyond the paper", "InfoFair, luck")
     shown = re.sub(r"<(script|style)>.*?</\1>", "", made, flags=re.DOTALL)
     assert not re.search(r"\bnan\b|\bNone\b|Undefined", shown)

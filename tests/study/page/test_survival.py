@@ -1,13 +1,12 @@
 """Which conclusions survive in the honest table."""
 
-import pandas as pd
 import pytest
 
 from study.page import survival
 from study.page.words import listed
 from study.tables.layout import number
-from tests import honests
-from tests.study.page.inputs import SETTINGS, SWEPT_METHODS, text_of
+from tests import compared
+from tests.study.page.inputs import COMPARED, SETTINGS, text_of
 
 
 def honest_rows(**methods: list[tuple[float, float]]) -> survival.Rows:
@@ -15,9 +14,9 @@ def honest_rows(**methods: list[tuple[float, float]]) -> survival.Rows:
     return {
         method: {
             ("adult", f"s{i}"): {
-                "more_imparity": gap, "more_imparity_low": gap - 0.01,
-                "more_imparity_high": gap + 0.01, "more_micro_f1": f1,
-                "imparity": 0.1 + gap, "micro_f1": 0.8 + f1,
+                "constant": 0.0, "more_imparity": gap, "p_holm": 0.01 if abs(gap) > 0.01 else 0.3,
+                "more_micro_f1": f1, "more_micro_f1_low": f1 - 0.01,
+                "more_micro_f1_high": f1 + 0.01, "imparity": 0.1 + gap, "micro_f1": 0.8 + f1,
             }
             for i, (gap, f1) in enumerate(figures)
         }
@@ -25,12 +24,25 @@ def honest_rows(**methods: list[tuple[float, float]]) -> survival.Rows:
     }  # fmt: skip
 
 
-def test_an_interval_that_holds_0_is_on_no_side() -> None:
-    rows = honest_rows(gdp=[(-0.02, 0), (-0.005, 0), (0.03, 0), (float("nan"), 0)])["gdp"]
+def test_what_the_splits_do_not_tell_is_on_no_side() -> None:
+    nan = float("nan")
+    rows = honest_rows(gdp=[(-0.02, 0.005), (-0.005, -0.02), (0.03, 0.02), (nan, nan)])["gdp"]
     assert survival.sides(rows, "imparity") == {
         "lower": [("adult", "s0")],
         "higher": [("adult", "s2")],
     }
+    assert survival.sides(rows, "micro_f1") == {
+        "lower": [("adult", "s1")],
+        "higher": [("adult", "s2")],
+    }
+
+
+def test_who_predicts_one_class_for_everybody_has_not_mitigated() -> None:
+    rows = honest_rows(gdp=[(-0.05, -0.2), (0.05, 0.0)])["gdp"]
+    for row in rows.values():
+        row["constant"] = 0.2
+    assert survival.sides(rows, "imparity") == {"lower": [], "higher": [("adult", "s1")]}
+    assert survival.sides(rows, "micro_f1")["lower"] == [("adult", "s0")]
 
 
 def test_who_matches_a_method_lowers_imparity_as_often_and_may_pay_less() -> None:
@@ -59,30 +71,32 @@ def test_the_share_of_constant_models_is_of_models() -> None:
     assert survival.constant_share(rows) == pytest.approx(10 / 30)
 
 
-def test_one_method_beside_another_is_better_or_clearly_fairer() -> None:
+def test_bases_and_versions_of_a_method_do_not_match_it_but_thresholds_do() -> None:
+    lower = [(-0.05, 0.0)]
     rows = honest_rows(
-        infofair=[(0.0, -0.02), (0.0, -0.02), (0.0, -0.02)],
-        fitted=[(-0.01, -0.02), (-0.05, -0.03), (0.01, 0.0), (-0.09, 0.0)],
-    )
-    found = survival.beside(rows, "fitted", "infofair")
-    assert [(row["lower"], row["better"], row["clearly"]) for row in found] == [
-        (True, True, False), (True, False, True), (False, False, False)
-    ]  # fmt: skip
-    assert survival.beside(rows, "fitted", "lost") == survival.beside(rows, "lost", "fitted") == []
+        infofair=lower, infofair_paper=lower, infofair_unaware=lower, logistic=lower,
+        vanilla_paper=lower, boosting_blind=lower, boosting_thresholds=lower, mine=lower,
+    )  # fmt: skip
+    assert set(survival.matching(rows, "infofair")) == {"boosting_thresholds", "mine"}
 
 
 def test_what_survives_is_counted_on_the_papers_datasets_from_the_honest_summary(
     beyond: str,
 ) -> None:
-    parts = [honests.summary((d,), SWEPT_METHODS, tuple(of)) for d, of in SETTINGS.items()]
-    own = pd.concat(parts).query("method == 'infofair'")
-    lower = int((own["more_imparity_high"] < 0).sum())
-    higher = int((own["more_imparity_low"] > 0).sum())
+    table = compared.tables(COMPARED)["honest_summary"]
     text = text_of(beyond)
-    assert f"with the whole interval of the difference, in {lower} of 5 settings" in text
-    assert f"and above it in {higher}" in text
-    changes = [number(end(own["more_micro_f1"]), sign="+") for end in (min, max)]
-    assert f"on the same splits is {changes[0]} to {changes[1]}" in text
+    for form, name in (("infofair", "With the backbone"), ("infofair_paper", "With the paper’s")):
+        own = table[(table["method"] == form) & table["dataset"].isin(SETTINGS)]
+        clear = own["p_holm"] < 0.05
+        lower, higher = (
+            (clear & side).sum() for side in (own["more_imparity"] < 0, own["more_imparity"] > 0)
+        )
+        said = text.split(f"{name}", 1)[1].split("thresholds dominate", 1)
+        assert f"in {lower} of 5 settings" in said[0]
+        assert f"and above it in {higher}" in said[0]
+        assert said[1].startswith(f" it in {(own['dominated_by'] != '').sum()}.")
+        changes = [number(end(own["more_micro_f1"]), sign="+") for end in (min, max)]
+        assert f"on the same test rows is {changes[0]} to {changes[1]}" in text
     # those that are constant in the paper's table
     assert "does so is 0.0% of LFR’s, 0.0% of FCFC’s" in text
 

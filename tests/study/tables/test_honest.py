@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from study import labels
-from study.honest import summarize
 from study.tables import honest
-from tests.honests import METHODS, runs, summary
+from tests.compared import METHODS, summary
 from tests.study.tables.formats import AWKWARD, FORMATS, READ, WRITE, Cells, Page
 
 
@@ -27,9 +26,11 @@ def naive(row: pd.Series) -> list[str]:
     for name in ("micro_f1", "imparity", "more_imparity"):
         half = (row[f"{name}_high"] - row[f"{name}_low"]) / 2
         texts.append(f"{row[name]:.3f} ± {half:.3f}".replace("-0.000", "0.000").replace("-", "−"))
-    if row["more_imparity_low"] * row["more_imparity_high"] > 0:
+    if row["p_holm"] < 0.05:
         texts[2] += " ▼" if row["more_imparity"] < 0 else " ▲"
-    if row["method"] == "vanilla":
+    if row["dominated_by"]:
+        texts[0] += " ▣"
+    if row["method"] in ("vanilla", "vanilla_paper", "vanilla_unaware"):
         texts[2] = "–"
     return texts
 
@@ -37,29 +38,30 @@ def naive(row: pd.Series) -> list[str]:
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_cell_is_the_summarys_figure(form: str) -> None:
     table = summary()
+    some = table.index[table["method"] == "gdp"][0]
+    more = [f"more_imparity{end}" for end in ("", "_low", "_high")]
+    table.loc[some, [*more, "p_holm"]] = 0.05, 0.04, 0.06, 0.001
     wanted: Cells = {}
     for dataset, title in (("compas", "COMPAS"), ("adult", "Adult Income")):
         for method in METHODS:
-            name = labels.method_name(method)
-            cells = wanted.setdefault((title, name, "–" if method == "vanilla" else "0.1"), [])
+            name = labels.full_method_name(method)
+            known = "no" if method.endswith(("_unaware", "_blind")) else "yes"
+            cells = wanted.setdefault((title, name, known), [])
             for setting in ("gender", "race", "intersection"):
                 here = (table["dataset"] == dataset) & (table["setting"] == setting)
                 own = table[here & (table["method"] == method)]
                 cells += ["N/A"] * 3 if own.empty else naive(own.iloc[0])
     assert shown(table, form) == wanted
     marks = "".join(text for texts in wanted.values() for text in texts)
-    assert "▼" in marks
-    assert "▲" in marks
+    assert all(mark in marks for mark in "▼▲▣")
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "side"),
-    [(-2, -1, "▼"), (1, 2, "▲"), (-1, 1, ""), (0, 0, ""), (np.nan, np.nan, "")],
+    ("more", "p", "side"),
+    [(-2, 0.01, "▼"), (1, 0.049, "▲"), (-1, 0.05, ""), (1, 0.3, ""), (np.nan, np.nan, "")],
 )
-def test_an_interval_is_marked_if_all_of_it_is_on_one_side(
-    low: float, high: float, side: str
-) -> None:
-    assert honest.mark(low, high) == side
+def test_a_difference_is_marked_if_the_splits_tell(more: float, p: float, side: str) -> None:
+    assert honest.mark(more, p) == side
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -69,20 +71,28 @@ def test_a_single_split_has_no_interval_and_no_mark(form: str) -> None:
     assert "▼" not in table
     assert "nan" not in text
     cells = shown(summary(splits=1), form)
-    assert all(re.fullmatch(r"−?0\.\d{3}", text) for text in cells["COMPAS", "GDP", "0.1"])
+    assert all(re.fullmatch(r"−?0\.\d{3}( ▣)?", text) for text in cells["COMPAS", "GDP", "yes"])
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_constant_and_diverged_models_are_said(form: str) -> None:
-    table = runs()
+    table = summary()
     here = (table["dataset"] == "adult") & (table["setting"] == "race")
-    of_gdp, of_di = (table.index[here & (table["method"] == name)] for name in ("gdp", "di"))
-    table.loc[of_gdp[:2], "note"] = "constant"
-    table.loc[of_di[:1], "note"] = "diverged"
-    cells = shown(summarize(table), form)
-    assert cells["Adult Income", "GDP", "0.1"][3].endswith(" †2/6")
-    assert cells["Adult Income", "DI", "0.1"][3:6] == ["diverged", "–", "–"]
+    gdp, fcfc = (here & (table["method"] == name) for name in ("gdp", "fcfc"))
+    table.loc[gdp, ["constant", "dominated_by"]] = 0.5, ""
+    table.loc[fcfc, table.columns[list(table.columns).index("micro_f1") : -4]] = np.nan
+    cells = shown(table.fillna({"dominated_by": ""}), form)
+    assert cells["Adult Income", "GDP", "yes"][3].endswith(" †2/4")
+    assert cells["Adult Income", "FCFC", "yes"][3:6] == ["diverged", "–", "–"]
     assert sum("†" in text for texts in cells.values() for text in texts) == 1
+
+
+def test_who_dominates_is_said_where_a_cell_is_pointed_at() -> None:
+    table = summary(("adult",), settings=("gender",))
+    by = ["boosting_thresholds,vanilla_thresholds" if m == "gdp" else "" for m in table["method"]]
+    text = written(table.assign(dominated_by=by), "html")
+    assert text.count("▣</td>") == 1
+    assert 'title="dominated by Boosting, thresholds; Vanilla, thresholds"' in text
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -97,10 +107,9 @@ def test_simulated_data_is_said_loudly(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_legend_counts_splits_and_seeds_and_the_head_groups(form: str) -> None:
+def test_the_legend_counts_splits_and_the_head_groups(form: str) -> None:
     text = written(summary(("adult",), settings=("gender", "race")), form)
-    assert "over splits (3 of them)" in text
-    assert "its seeds (2 at most)" in text
+    assert "over splits (4 of them)" in text
     assert "gender (2 groups)" in text
     assert "race (4 groups)" in text
 
@@ -108,7 +117,7 @@ def test_the_legend_counts_splits_and_seeds_and_the_head_groups(form: str) -> No
 @pytest.mark.parametrize("form", FORMATS)
 def test_names_are_shown_as_they_are(form: str) -> None:
     table = summary((AWKWARD,), ("vanilla", AWKWARD), ("gender", AWKWARD))
-    assert (labels.dataset_name(AWKWARD), labels.method_name(AWKWARD), "0.1") in shown(table, form)
+    assert (labels.dataset_name(AWKWARD), labels.method_name(AWKWARD), "yes") in shown(table, form)
 
 
 def test_the_html_has_its_own_ids_and_every_figure_in_full() -> None:

@@ -1,0 +1,1 @@
+"""From every model's figures to the tables of the comparison: functions without files."""

@@ -1,0 +1,132 @@
+"""What every method has to offer within a budget of a gap, from the committed tables alone.
+
+For budgets of results/best.csv each split's own validation rows chose the strength there. For any
+other there are only the means over splits of results/fronts.csv to choose by, and validation rows
+of one split are test rows of another: what is chosen so looks slightly better on test rows than it
+is. Either gives one row for each method, with the columns COLUMNS.
+"""
+
+import math
+
+import pandas as pd
+
+from study.comparison.dominance import baselines
+from study.comparison.measured import AIMS, GAPS, TAKING_PART, is_base, needs_s, split_name
+from study.results import Row
+
+# `score` is micro F1 or the AUC, `gap` that of the notion, `chance` the gap that an exactly fair
+# predictor exceeds in 5 % of samples; `within` and `kept` are shares of splits, of means 0 or 1.
+COLUMNS = [
+    "method", "strength", "validation_score", "validation_gap", "score", "score_width", "gap",
+    "gap_width", "chance", "worst_accuracy", "within", "kept", "constant", "dominated_by",
+]  # fmt: skip
+RULES = ("thresholds", "blind", "barycentre")  # on the scores of an unconstrained model
+
+
+def kind(method: str) -> str:
+    """A `base`, a `rule` on a base's scores, or `trained` for fairness."""
+    if is_base(method):
+        return "base"
+    return "rule" if split_name(method)[1] in RULES else "trained"
+
+
+# -- budgets that splits have chosen for ----------------------------------------------------------
+
+
+def has_budget(best: pd.DataFrame, notion: str, budget: float) -> bool:
+    asked = best.loc[best["notion"] == notion, "budget"]
+    return any(math.isclose(one, budget, abs_tol=1e-9) for one in asked.unique())
+
+
+def of_splits(best: pd.DataFrame, notion: str, budget: float) -> pd.DataFrame:
+    """From the rows of one dataset and setting in best.csv; in its order."""
+    own = best[(best["notion"] == notion) & ((best["budget"] - budget).abs() <= 1e-9)]
+    score = AIMS[notion]
+    names = {score: "score", f"{score}_width": "score_width", "gap_null": "chance"}
+    return own.rename(columns=names)[COLUMNS].reset_index(drop=True)
+
+
+# -- any budget -----------------------------------------------------------------------------------
+
+
+def of_means(fronts: pd.DataFrame, notion: str, budget: float) -> pd.DataFrame:
+    """From the rows of one dataset and setting in fronts.csv; in its order.
+
+    Of the strengths whose mean validation gap is within the budget the one with the highest mean
+    validation score; if there is none, the one with the smallest gap. Of equals the better one by
+    the other figure, then the lower strength.
+    """
+    there = _figures(fronts, notion)
+    rows = []
+    for method, own in there.groupby("method", sort=False):
+        usable = own[own["score"].notna()].sort_values("strength", kind="stable")
+        inside = usable[usable["validation_gap"] <= budget]
+        chosen = best_of(inside) or _fairest(usable) or {"method": method}
+        rows.append(chosen | {"within": float(len(inside) > 0)})
+    found = pd.DataFrame(rows, columns=COLUMNS)
+    found["kept"] = ((found["within"] == 1) & (found["gap"] <= budget)).astype(float)
+    found["dominated_by"] = [_dominated_by(row, there, notion) for row in records(found)]
+    return found
+
+
+def _figures(fronts: pd.DataFrame, notion: str) -> pd.DataFrame:
+    """Every strength that competes under the notion; what has no validation figures has none."""
+    score, gap = AIMS[notion], GAPS[notion]
+    own = fronts[fronts["notion"].isin(TAKING_PART[notion])]
+    figures = {
+        "score": score, "score_width": f"{score}_width", "validation_score": f"validation_{score}",
+        "gap": gap, "gap_width": f"{gap}_width", "validation_gap": f"validation_{gap}",
+        "chance": f"{gap}_null",
+    }  # fmt: skip
+    found = own[["method", "strength", "worst_accuracy", "constant"]].copy()
+    for name, of in figures.items():
+        found[name] = own.get(of, math.nan)  # of the AUC no width, of KS no chance
+    lost = found[["score", "gap", "validation_score", "validation_gap"]].isna().any(axis=1)
+    return found.assign(score=found["score"].mask(lost))
+
+
+def _fairest(rows: pd.DataFrame) -> Row | None:
+    return _first(rows, ["validation_gap", "validation_score"], [True, False])
+
+
+def _dominated_by(row: Row, there: pd.DataFrame, notion: str) -> str:
+    """As in study/comparison/dominance.py, but of means; only the gap and score are compared."""
+    found = []
+    for baseline in baselines(notion, needs_s(row["method"])):
+        rules = there[(there["method"] == baseline) & there["score"].notna()]
+        rules = rules[rules["validation_gap"] <= row["validation_gap"]]
+        rival = best_of(rules.sort_values("strength", kind="stable"))
+        if rival is None or baseline == row["method"]:
+            continue
+        if rival["score"] >= row["score"] and rival["gap"] <= row["gap"]:
+            found.append(baseline)
+    return ",".join(found)
+
+
+# -- the best of them -----------------------------------------------------------------------------
+
+
+def records(rows: pd.DataFrame) -> list[Row]:
+    return rows.to_dict("records")
+
+
+def ranked(offers: pd.DataFrame) -> pd.DataFrame:
+    """By validation score; of equals the one with the smaller validation gap comes first."""
+    return offers.sort_values(
+        ["validation_score", "validation_gap"], ascending=[False, True], kind="stable"
+    )
+
+
+def best_of(offers: pd.DataFrame) -> Row | None:
+    return _first(offers, ["validation_score", "validation_gap"], [False, True])
+
+
+def recommended(offers: pd.DataFrame) -> Row | None:
+    """The best of those within the budget in every split, or else in most; None if in none."""
+    most = offers["within"].max()
+    return best_of(offers[offers["within"] == most]) if most > 0 else None
+
+
+def _first(rows: pd.DataFrame, by: list[str], ascending: list[bool]) -> Row | None:
+    found = records(rows.sort_values(by, ascending=ascending, kind="stable").head(1))
+    return found[0] if found else None

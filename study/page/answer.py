@@ -1,0 +1,254 @@
+"""The answer: where methods that are trained to be fair win over thresholds, and by what."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from study import labels
+from study.labels import FITTED, PENALTIES, needs_s, parts, trained_to_be_fair
+from study.page.cells import Place
+from study.page.compared import Found, of_methods, places_of
+from study.page.grid import Grid, figures, texts
+from study.page.words import NONE
+from study.results import PAIRED, PLACE, Row
+from study.tables.honest import ALPHA
+from study.tables.layout import number
+
+NOTIONS = {
+    "parity": "Statistical parity", "opportunity": "Equal opportunity", "odds": "Equalised odds",
+    "scores": "Fair scores",
+}  # fmt: skip
+AIMS = dict.fromkeys(NOTIONS, "micro_f1") | {"scores": "auc"}
+GAPS = {
+    "parity": "imparity", "opportunity": "opportunity gap", "odds": "odds gap", "scores": "KS",
+}  # fmt: skip
+RATIO = (f"{FITTED}_ts", f"{FITTED}_td", "adversarial_fitted")  # InfoFair, fitted, without it
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One cell and budget: the best that was trained to be fair, and the best rule.
+
+    Validation rows choose both, of their side: the one with most F1 there (of scores: AUC), among
+    those that keep the budget there in most splits. So neither is the luckiest of many on test
+    rows. None if a side has nobody.
+    """
+
+    place: Place
+    notion: str
+    budget: float
+    fair: Row
+    rule: Row
+
+    @property
+    def ahead(self) -> bool:
+        """More at no larger gap, or a smaller gap for no less, on test rows; without a margin."""
+        return self._better(self.fair, self.rule)
+
+    @property
+    def behind(self) -> bool:
+        return self._better(self.rule, self.fair)
+
+    @property
+    def clearly(self) -> bool:
+        """Whether it is ahead by more than both half widths together; of AUC there is one too."""
+        width = f"{AIMS[self.notion]}_width"
+        more = self.fair[AIMS[self.notion]] - self.rule[AIMS[self.notion]]
+        return self.ahead and bool(more > self.fair[width] + self.rule[width])
+
+    def _better(self, one: Row, other: Row) -> bool:
+        more = one[AIMS[self.notion]] - other[AIMS[self.notion]]
+        wider = one["gap"] - other["gap"]
+        return bool(more >= 0 and wider <= 0 and (more > 0 or wider < 0))
+
+
+def contests(best: pd.DataFrame, notion: str, with_s: bool) -> list[Contest]:
+    """Of all cells and budgets in which both sides have somebody."""
+    kind = "barycentre" if notion == "scores" else "thresholds" if with_s else "blind"
+    of = of_methods(best[best["notion"] == notion], lambda method: needs_s(method) == with_s)
+    sides = (
+        of_methods(of, trained_to_be_fair),
+        of_methods(of, lambda method: parts(method)[1] == kind),
+    )
+    keys, found = [*PLACE, "budget"], []
+    for dataset, setting, budget in of[keys].drop_duplicates().itertuples(index=False, name=None):
+        place = dataset, setting
+        fair, rule = (_best(side, place, budget, AIMS[notion]) for side in sides)
+        if fair and rule:
+            found.append(Contest(place, notion, budget, fair, rule))
+    return found
+
+
+def _best(side: pd.DataFrame, place: Place, budget: float, aim: str) -> Row | None:
+    here = (side[PLACE] == list(place)).all(axis=1) & (side["budget"] == budget)
+    rows = side[here & side[aim].notna() & side["validation_score"].notna()].to_dict("records")
+    return max(rows, key=lambda row: (row["within"], row["validation_score"]), default=None)
+
+
+def counted(held: Iterable[Contest]) -> dict[str, Any]:
+    held = list(held)
+    won = [contest for contest in held if contest.ahead]
+    datasets = dict.fromkeys(contest.place[0] for contest in held)
+    return {
+        "of": len(held),
+        "won": len(won),
+        "lost": sum(contest.behind for contest in held),
+        "clearly": sum(contest.clearly for contest in held),
+        "datasets": {
+            dataset: (
+                sum(contest.place[0] == dataset for contest in won),
+                sum(contest.place[0] == dataset for contest in held),
+            )
+            for dataset in datasets
+        },
+        "winners": _winners(won),
+    }
+
+
+def _winners(won: list[Contest]) -> dict[str, int]:
+    """Who has most of those that were trained, where one of them is ahead; the most often first."""
+    names = [contest.fair["method"] for contest in won]
+    return dict(Counter(names).most_common())
+
+
+def facts(found: Found) -> dict[str, Any]:
+    best, honest = found.tables["best"], found.honest
+    held = {(n, s): contests(best, n, s) for n in NOTIONS for s in (True, False)}
+    own = of_methods(honest, trained_to_be_fair)
+    return {
+        "contests": {key: counted(of) for key, of in held.items()},
+        "sides": {
+            with_s: (
+                len({m for m in best["method"] if trained_to_be_fair(m) and needs_s(m) == with_s}),
+                len({m for m in best["method"] if parts(m)[1] == kind}),
+            )
+            for with_s, kind in ((True, "thresholds"), (False, "blind"))
+        },
+        "contest_grid": contest_grid(found, held),
+        "pairs": pairs(found.tables["pairs"]),
+        "pairs_grid": pairs_grid(found.tables["pairs"]),
+        "every_pair": every_pair(found),
+        "constant_in": {
+            str(method): places_of(of[of["constant"] > 0])
+            for method, of in honest.groupby("method", sort=False)
+        },
+        "penalties": PENALTIES,
+        "ratio": RATIO,
+        "dominated": {with_s: dominated(own, with_s) for with_s in (True, False)},
+    }
+
+
+# -- over thresholds ------------------------------------------------------------------------------
+
+
+def contest_grid(found: Found, held: dict[tuple[str, bool], list[Contest]]) -> Grid:
+    """A line per dataset and side of s, a column per notion."""
+    shown = {(n, s): counted(of)["datasets"] for (n, s), of in held.items()}
+    rows = []
+    for dataset in dict.fromkeys(place[0] for place in found.attributes):
+        for with_s, name in ((True, "known"), (False, "not known")):
+            cells = [shown[notion, with_s].get(dataset) for notion in NOTIONS]
+            if any(cells):
+                texts_ = [f"{c[0]} of {c[1]}" if c else NONE for c in cells]
+                rows.append([labels.dataset_name(dataset), name, *texts_])
+    return Grid(
+        "Where what is trained to be fair wins",
+        "Pairs of a setting and a budget in which the method that was trained to be fair is ahead "
+        "of the rule on an unconstrained model's scores: more micro F1 (of scores: AUC) at no "
+        "larger gap, or a smaller gap for no less, on test rows. Validation rows choose both. s: "
+        "whether the sensitive attribute is known when deciding.",
+        [*texts("Dataset", "s"), *figures(*NOTIONS.values())],
+        rows,
+    )
+
+
+def dominated(own: pd.DataFrame, with_s: bool) -> dict[str, Any]:
+    """Rows of the honest table that were trained to be fair, and those that a rule dominates."""
+    of = of_methods(own, lambda method: needs_s(method) == with_s)
+    names = [name for text in of["dominated_by"] for name in text.split(",") if name]
+    return {
+        "of": len(of),
+        "any": int((of["dominated_by"] != "").sum()),
+        "constant": int(((of["dominated_by"] == "") & (of["constant"] > 0)).sum()),
+        "by": {m: names.count(m) for m in labels.in_order(names)},
+    }
+
+
+# -- pairs ----------------------------------------------------------------------------------------
+
+
+def side(row: Row, figure: str) -> int:
+    """1 if the first has clearly more, −1 if less, 0 if the splits do not tell, after Holm."""
+    if not row[f"{figure}_holm"] < ALPHA:
+        return 0
+    return 1 if row[figure] > 0 else -1
+
+
+def pairs(table: pd.DataFrame) -> dict[tuple[str, str], dict[str, Any]]:
+    """Of each pair: cells, and in how many the first has clearly more, and clearly less."""
+    result = {}
+    for (method, rival), of in table.groupby(["method", "rival"], sort=False):
+        rows = of.to_dict("records")
+        sides = {figure: [side(row, figure) for row in rows] for figure in PAIRED}
+        result[str(method), str(rival)] = {
+            "cells": len(rows),
+            **{f: {"more": s.count(1), "less": s.count(-1)} for f, s in sides.items()},
+            "mean": {figure: float(of[figure].mean()) for figure in PAIRED},
+        }
+    return result
+
+
+NAMES = {"above_chord": "Above the chord", "micro_f1": "Micro F1", "imparity": "Imparity"}
+
+
+def pairs_grid(table: pd.DataFrame) -> Grid:
+    rows = []
+    for (method, rival), of in pairs(table).items():
+        names = [labels.full_method_name(name) for name in (method, rival)]
+        cells = []
+        for figure in PAIRED:
+            cells += [str(of[figure]["more"]), str(of[figure]["less"])]
+            cells.append(number(of["mean"][figure], sign="+"))
+        rows.append([*names, str(of["cells"]), *cells])
+    columns = [*texts("Method", "Against"), *figures("Cells")]
+    for figure in PAIRED:
+        columns += figures("more", "less", "mean", group=NAMES[figure])
+    return Grid(
+        "Pairs",
+        "Cells in which the first has clearly more, or less, than the second: paired over splits, "
+        f"p below {ALPHA} with Holm’s correction for the cells of a pair; and the mean difference "
+        "over cells. Above the chord: the share of the plane that a front adds to what tossing a "
+        "coin between vanilla and the constant predictor would reach. Micro F1 and imparity: at "
+        "the operating points.",
+        columns,
+        rows,
+    )
+
+
+def every_pair(found: Found) -> Grid:
+    table = found.tables["pairs"]
+    rows = []
+    for row in table.to_dict("records"):
+        names = [labels.full_method_name(row[name]) for name in ("method", "rival")]
+        place = found.row((row["dataset"], row["setting"]))
+        rows.append([*names, *place, *(_difference(row, figure) for figure in PAIRED)])
+    return Grid(
+        "Every pair",
+        "What the first has more than the second: mean over splits, its 95 % interval (Nadeau and "
+        "Bengio’s), and p with Holm’s correction.",
+        [*texts("Method", "Against", "Dataset", "Setting"), *figures(*NAMES.values())],
+        rows,
+    )
+
+
+def _difference(row: Row, figure: str) -> str:
+    if pd.isna(row[figure]):
+        return NONE
+    shown = number(row[figure], sign="+")
+    if pd.isna(row[f"{figure}_low"]):
+        return shown
+    ends = (number(row[f"{figure}_{end}"]) for end in ("low", "high"))
+    return "{} ({} to {}), {}".format(shown, *ends, number(row[f"{figure}_holm"]))

@@ -1,0 +1,71 @@
+"""Fair scores, not decisions: AUC, KS, ABCC and held-out bits at the operating points."""
+
+from typing import Any
+
+import pandas as pd
+
+from study import labels
+from study.labels import FITTED, needs_s, parts, trained_to_be_fair
+from study.page.compared import Found, of_methods
+from study.page.grid import Grid
+from study.page.words import NONE
+from study.results import PLACE, Row
+from study.tables.layout import number
+
+SHOWN = {
+    "AUC / KS": ("auc", "ks"),
+    "ABCC / bits": ("abcc", "bits"),
+}
+
+
+def facts(found: Found) -> dict[str, Any]:
+    of = found.honest[found.honest["ks"].notna()]
+    own = of_methods(of, lambda method: trained_to_be_fair(method) and needs_s(method))
+    fair = of_methods(of, lambda method: parts(method)[1] == "barycentre")
+    bits = of.groupby("method", sort=False)["bits"].median()
+    named = ("vanilla", "infofair", FITTED, *labels.in_order(fair["method"]))
+    return {
+        "scores": {
+            "rows": len(own),
+            "dominated": sum(_dominated(row, fair) for row in own.to_dict("records")),
+            "dominating": sum(_dominating(row, fair) for row in own.to_dict("records")),
+            "fair": len(fair),
+            "bits": {m: float(bits[m]) for m in named if m in bits and not pd.isna(bits[m])},
+            "grids": {name: grid(found, of, name, *names) for name, names in SHOWN.items()},
+        }
+    }
+
+
+def _beside(row: Row, fair: pd.DataFrame) -> pd.DataFrame:
+    return fair[(fair[PLACE] == [row[name] for name in PLACE]).all(axis=1)]
+
+
+def _dominated(row: Row, fair: pd.DataFrame) -> bool:
+    """Whether a barycentre has no less AUC and no more KS on test rows."""
+    of = _beside(row, fair)
+    return bool(((of["auc"] >= row["auc"]) & (of["ks"] <= row["ks"])).any())
+
+
+def _dominating(row: Row, fair: pd.DataFrame) -> bool:
+    """Whether it has more AUC and less KS than one of them."""
+    of = _beside(row, fair)
+    return bool(((of["auc"] < row["auc"]) & (of["ks"] > row["ks"])).any())
+
+
+def grid(found: Found, of: pd.DataFrame, name: str, first: str, second: str) -> Grid:
+    def text(row: Row) -> str:
+        shown = [number(row[figure]) for figure in (first, second)]
+        return NONE if shown == [NONE, NONE] else " / ".join(shown)
+
+    said = {
+        "ks": "KS: the largest distance, over groups, of the distributions of their scores",
+        "bits": "ABCC: the area between these distributions. Bits: what the score tells of the "
+        "group, by a classifier that was fitted on validation rows; at most the truth on average, "
+        "and it may be below 0",
+    }[second]
+    return found.by_method(
+        of,
+        text,
+        f"Scores, {name}",
+        f"{name} of the scores on test rows, at the operating points, means over splits. {said}.",
+    )

@@ -1,0 +1,138 @@
+"""Fronts as figures: hypervolumes, ranks over cells, and the best within each budget."""
+
+from typing import Any
+
+import pandas as pd
+
+from infofair.data.prepared import INTERSECTION
+from study import labels
+from study.labels import FITTED
+from study.page.answer import AIMS, GAPS, NOTIONS
+from study.page.compared import Found
+from study.page.grid import Grid, figures, texts
+from study.page.words import NONE, p_value
+from study.results import AGAINST, Row
+from study.tables.honest import ALPHA
+from study.tables.layout import number, spread
+
+CELLS = {"all": "All cells", "two groups": "Two groups", "more groups": "More than two groups"}
+
+
+def facts(found: Found) -> dict[str, Any]:
+    areas, ranks, best = (found.tables[name] for name in ("hypervolume", "ranks", "best"))
+    *_, place = sorted(found.attributes, key=lambda place: place[1] == INTERSECTION)
+    return {
+        "fitted": FITTED,
+        "example": {"dataset": place[0], "setting": place[1], "budget": best["budget"].min()},
+        "ranking": ranking(ranks[ranks["cells"] == "all"]),
+        "rank_grids": {
+            CELLS.get(str(cells), str(cells)): rank_grid(str(cells), of)
+            for cells, of in ranks.groupby("cells", sort=False)
+        },
+        "areas": found.by_method(
+            areas,
+            area_text,
+            "Hypervolumes",
+            "Hypervolume above the chord, in brackets the whole; means over splits, ± half of a "
+            "95 % interval of the first.",
+            "area",
+        ),
+        "budgets": {
+            name: {
+                budget: budget_grid(found, notion, budget, of[of["budget"] == budget])
+                for budget in dict.fromkeys(of["budget"].tolist())
+            }
+            for notion, name in NOTIONS.items()
+            if len(of := best[best["notion"] == notion])
+        },
+    }
+
+
+def area_text(row: Row) -> str:
+    if pd.isna(row["above_chord"]):
+        return NONE
+    shown = spread(row["above_chord"], row["above_chord_width"])
+    return f"{shown} ({number(row['hypervolume'])})"
+
+
+# -- ranks ----------------------------------------------------------------------------------------
+
+
+def ranking(ranks: pd.DataFrame) -> dict[str, Any] | None:
+    """Of the methods that have a figure in every cell; the best first."""
+    if ranks.empty:
+        return None
+    rows = ranks.to_dict("records")
+    return {
+        "cells": int(rows[0]["blocks"]),
+        "methods": int(rows[0]["methods"]),
+        "friedman_p": rows[0]["friedman_p"],
+        "first": rows[:3],
+        "own": [(n, r) for n, r in enumerate(rows, 1) if r["method"] in ("infofair", FITTED)],
+        "beside": {
+            name: {
+                "better": [r["method"] for r in rows if _side(r, name) > 0],
+                "worse": [r["method"] for r in rows if _side(r, name) < 0],
+                "of": sum(not pd.isna(r[f"{name}_holm"]) for r in rows),
+            }
+            for name in AGAINST
+            if any(r["method"] == name for r in rows)
+        },
+    }
+
+
+def _side(row: Row, name: str) -> int:
+    """Whether a method has clearly more than this one above the chord (1), or clearly less."""
+    if not row[f"{name}_holm"] < ALPHA:
+        return 0
+    return 1 if row[f"{name}_more"] > 0 else -1
+
+
+def rank_grid(cells: str, ranks: pd.DataFrame) -> Grid:
+    rows = []
+    for row in ranks.to_dict("records"):
+        beside = []
+        for name in AGAINST:
+            beside += [number(row[f"{name}_more"], sign="+"), p_value(row[f"{name}_holm"])]
+        shown = [number(row["rank"], 1), number(row["above_chord"]), *beside]
+        rows.append([labels.full_method_name(row["method"]), row["s_at_test"], *shown])
+    columns = [*texts("Method", "s when deciding"), *figures("Mean rank", "Above the chord")]
+    for name in AGAINST:
+        columns += figures("more", "p", group=f"Against {labels.method_name(name)}")
+    blocks, methods, p = (ranks[name].iloc[0] for name in ("blocks", "methods", "friedman_p"))
+    friedman = "" if pd.isna(p) else f" Friedman’s test that all are alike: p {_sign(p)}."
+    return Grid(
+        f"Ranks, {CELLS.get(cells, cells).lower()}",
+        f"{CELLS.get(cells, cells)} ({blocks}): mean rank by hypervolume above the chord among the "
+        f"{methods} methods that have a figure in each, and Wilcoxon’s signed ranks over cells, p "
+        f"with Holm’s correction.{friedman} Cells of one dataset share rows, so p is too small "
+        "rather than too large.",
+        columns,
+        rows,
+    )
+
+
+def _sign(p: float) -> str:
+    shown = p_value(p)
+    return shown if shown.startswith("<") else f"= {shown}"
+
+
+# -- budgets --------------------------------------------------------------------------------------
+
+
+def budget_grid(found: Found, notion: str, budget: float, rows: pd.DataFrame) -> Grid:
+    aim, gap = AIMS[notion], GAPS[notion]
+    name = {"micro_f1": "micro F1", "auc": "AUC"}[aim]
+
+    def text(row: Row) -> str:
+        if row["within"] == 0 or pd.isna(row[aim]):
+            return NONE
+        marks = "*" * (row["gap"] > budget) + "°" * (row["within"] < 1)
+        return f"{number(row[aim])} / {number(row['gap'])}{marks}{'†' * (row['constant'] > 0)}"
+
+    return found.by_method(
+        rows,
+        text,
+        f"{NOTIONS[notion]}, budget {budget:g}",
+        f"{NOTIONS[notion]}, {gap} at most {budget:g}: {name} / {gap}.",
+    )

@@ -1,0 +1,157 @@
+"""Train one method of the comparison on one dataset, as its plan says (study/plans.py).
+
+A method takes part in one or more forms: as it is; trained as in the paper (`_paper`); without a
+term (InfoFair's ablations); without the sensitive columns (`_unaware`). A first look on the
+validation rows of the first run chooses the grid of strengths (infofair/grids.py), once for all
+forms that are trained alike; then all strengths are trained on every run: honest random splits, and
+the paper's data and split.
+Writes, in the folder of the form, grid.json (the look and the grid), and for every run the
+probability of class 1 of all validation and test rows, and the networks.
+"""
+
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from infofair import grids, methods
+from infofair.data.prepared import ALL, Prepared
+from infofair.knobs import knobs_of
+from infofair.methods.base import Method, Network, Solver
+from infofair.storage import write_json
+from infofair.training import fit, model
+from infofair.training.plan import Job, Trained, Training
+from infofair.training.predictions import Key, Predictions
+from infofair.training.solve import Solved, solve
+
+Plan = dict[str, Any]
+Found = Sequence[Trained | Solved]
+
+
+def without(data: Prepared, columns: list[str]) -> Prepared:
+    """The data without the features that encode these columns."""
+    kept = [i for i, name in enumerate(data.features) if name.split("=")[0] not in columns]
+    return replace(data, X=data.X[:, kept].copy("C"), features=[data.features[i] for i in kept])
+
+
+def trainer(method: Method, how: Plan | None, data: Prepared) -> tuple[Method, Training | None]:
+    """The method and its training on these data: a large dataset takes fewer epochs.
+
+    What the method counts in epochs is then shortened alike.
+    """
+    if how is None:
+        return method, None
+    how = dict(how)
+    steps, epochs = how.pop("steps", None), how["epochs"]
+    if steps is not None:
+        of_epoch = math.ceil(len(data.split["train"]) / how["batch_size"])
+        how["epochs"] = min(epochs, max(round(steps / of_epoch), 1))
+    counted = [own.name for own in knobs_of(method) if own.metadata["unit"] == "epochs"]
+    shorter = {n: _shortened(getattr(method, n), how["epochs"] / epochs) for n in counted}
+    return method.with_knobs(**shorter), Training(**how)
+
+
+def _shortened(epochs: int, share: float) -> int:
+    return max(round(epochs * share), 1) if epochs else 0
+
+
+def models(found: Found) -> dict[Key, dict[str, Any]]:
+    """Their probabilities, by setting, strength and seed."""
+    return {_key(m): _probabilities(m) for m in found}
+
+
+def _key(m: Trained | Solved) -> Key:
+    if isinstance(m, Trained):
+        return m.variant.setting, m.variant.alpha, m.seed
+    return m.setting, m.strength, m.seed
+
+
+def _probabilities(m: Trained | Solved) -> dict[str, Any]:
+    return m.probabilities if isinstance(m, Trained) else m.best.probabilities
+
+
+class Form:
+    """One form of a method, on one dataset."""
+
+    def __init__(self, plan: Plan, form: Plan) -> None:
+        self.plan, self.form = plan, form
+        self.folder = Path(plan["folder"]) / form["name"]
+        self.title = f"{form['name']} on {plan['dataset']}"
+        self.method = methods.make(plan["method"], **form["knobs"])
+
+    def data(self, run: Plan) -> Prepared:
+        return without(Prepared.load(Path(run["data"])), self.form["unaware"])
+
+    def train(self, data: Prepared, strengths: list[float], seeds: list[int], title: str) -> Found:
+        method, training = trainer(self.method, self.form.get("training"), data)
+        if isinstance(method, Solver):
+            return solve(method, data, strengths, seeds, title)
+        assert isinstance(method, Network) and training is not None
+        job = Job(method, self.plan["hidden"], training, may_diverge=True)
+        found, _ = fit.train(job, data, strengths or [0.0], seeds, title)
+        return found
+
+    def grid(self) -> list[float]:
+        """The strengths, by a first look at validation rows; none if the method has none."""
+        if not self.plan["strengths"]:
+            return []
+        run = self.form["runs"][0]
+        data = self.data(run)
+        vanilla = [] if isinstance(self.method, Solver) else [0.0]
+        tried = [*vanilla, *self.plan["scan"]]
+        found = self.train(data, tried, run["seeds"][:1], f"{self.title}, first look")
+        looks = self.looked(found, data, tried)
+        chosen = grids.grid(tried, looks, self.plan["strengths"], self.plan["budget"])
+        seen = {"tried": tried, "seen": looks, "strengths": chosen}
+        write_json(self.folder / "grid.json", seen)
+        return chosen
+
+    def looked(
+        self, found: Found, data: Prepared, tried: list[float]
+    ) -> dict[str, list[grids.Row | None]]:
+        """What the rule sees of each setting; validation rows alone."""
+        y = data.y[data.split["validation"]]
+        of = models(found)
+        seeds = sorted({seed for _, _, seed in of})
+        settings = dict.fromkeys(setting for setting, _, _ in of)
+        looks: dict[str, list[grids.Row | None]] = {}
+        for trained in settings:
+            for setting in data.settings if trained == ALL else [trained]:
+                group, _ = data.members(setting, "validation")
+                scores = [of[trained, strength, seeds[0]].get("validation") for strength in tried]
+                looks[setting] = [None if p is None else grids.look(p, y, group) for p in scores]
+        return looks
+
+    def run(self, strengths: list[float]) -> None:
+        for run in self.form["runs"]:
+            title = f"{self.title}, {run['name']}"
+            data = self.data(run)
+            start = time.perf_counter()
+            found = self.train(data, strengths, run["seeds"], title)
+            write(self.folder / run["name"], found, data)
+            lost = sum(isinstance(m, Trained) and m.diverged for m in found)
+            said = f"{len(found)} models, {f'{lost} diverged, ' if lost else ''}"
+            seconds = time.perf_counter() - start
+            print(f"{title} ({data.data} data): {said}{seconds:.1f} s", file=sys.stderr)
+
+
+def write(folder: Path, found: Found, data: Prepared) -> None:
+    Predictions.of(models(found), data).save(folder / "predictions.npz")
+    networks = {_key(m): m.parameters for m in found if isinstance(m, Trained)}
+    if networks:
+        model.save_models(folder / "networks.npz", networks, data.features)
+
+
+def run(plan: Plan) -> None:
+    """All forms that are trained alike have the same strengths: those of the first."""
+    chosen: list[tuple[Any, list[float]]] = []
+    for described in plan["forms"]:
+        form, training = Form(plan, described), described.get("training")
+        strengths = next((grid for how, grid in chosen if how == training), None)
+        if strengths is None:
+            strengths = form.grid()
+            chosen.append((training, strengths))
+        form.run(strengths)
