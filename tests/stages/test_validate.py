@@ -126,7 +126,7 @@ def test_a_raw_file_changed_after_download_is_named(
         path.write_bytes(content + b"\n")
         message = refused_run(name)
         assert f"{path} has changed since it was downloaded" in message
-        assert f"dvc checkout data/raw/{name}" in message
+        assert f"dvc checkout {paths.raw(name)}" in message
         path.write_bytes(content)
     validate.main(name)
 

@@ -47,7 +47,9 @@ def test_a_dataset_without_leak_keeps_its_features(workspace: Path) -> None:
 
 def test_the_larger_dataset_has_splits_of_its_own(workspace: Path) -> None:
     """And no paper's form: it is not in the paper's pipeline."""
-    write_plans()
+    asked = paper_params().comparison.model_dump()
+    asked["large"] |= {"datasets": ["kdd"]}
+    write_plans(comparison=asked)
     place("kdd", datasets.load("kdd").simulate(700, 0))
     validate.main("kdd")
     variants.main("kdd")

@@ -121,6 +121,6 @@ def test_the_same_rows_give_the_same_bytes() -> None:
     assert path.read_bytes() == before
 
 
-def test_what_is_missing_names_its_stage() -> None:
-    with pytest.raises(Problem, match=r"dvc repro beyond/dvc\.yaml:posteriors@compas$"):
+def test_what_is_missing_names_its_pipeline() -> None:
+    with pytest.raises(Problem, match=r"dvc repro beyond/dvc\.yaml$"):
         posteriors.read("compas", "split0", "gender")
