@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Collection
 
+from infofair import parallel
 from infofair.errors import Damaged, Problem
 
 LONGEST = 1_000  # characters of a line that are shown
@@ -42,7 +43,8 @@ def run(
         for option in options:
             if not (value := arguments[option] or "_").isidentifier():  # it becomes part of paths
                 raise Problem(f"--{option} {value}: expected {listed[option]}")
-        main(**arguments)
+        with parallel.forks():
+            main(**arguments)
     except Exception as error:
         if debug:
             raise

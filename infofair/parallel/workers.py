@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -20,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky.backend.context import set_start_method
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import infofair
-from infofair import kernels
+from infofair import kernels, parallel
 from infofair.errors import Problem
 from infofair.parallel.progress import bar as progress_bar
 
@@ -120,10 +122,13 @@ def _numbered(number: int, function: Callable[..., Any], *arguments: Any) -> tup
 
 
 @contextmanager
-def _backend(shared: list[Any], processes: int) -> Iterator[None]:
+def _backend(shared: list[Any], processes: int, copies: bool) -> Iterator[None]:
     if not scheduler():
-        with joblib.parallel_config("loky", n_jobs=processes, idle_worker_timeout=IDLE):
-            yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "`fork` start method", UserWarning)
+            set_start_method(parallel.start_method if copies else "loky", force=True)
+            with joblib.parallel_config("loky", n_jobs=processes, idle_worker_timeout=IDLE):
+                yield
         return
     from joblib._dask import DaskDistributedBackend
 
@@ -146,13 +151,14 @@ def run(
     unit: str = "call",
     shared: list[Any] | None = None,
     at_most: int | None = None,
+    copies: bool = True,
     bar: bool = True,
 ) -> list[Any]:
     """The result of `function(*call)` for each call, in their order.
 
     names: of the calls, for messages; shared: large arguments that several calls name; at_most:
-    processes of this machine, if not all that INFOFAIR_WORKERS allows; bar: show the calls that
-    are done.
+    processes of this machine, if not all that INFOFAIR_WORKERS allows; copies: whether processes
+    may be copies of this one; bar: show the calls that are done.
     """
     if not calls:
         return []
@@ -168,7 +174,7 @@ def run(
             if not missing:
                 break
             try:
-                with _backend(shared or [], processes):
+                with _backend(shared or [], processes, copies):
                     found = joblib.Parallel(return_as="generator_unordered", batch_size=1)(
                         joblib.delayed(_numbered)(number, function, *calls[number])
                         for number in missing

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from infofair.data.prepared import ALL, Prepared
+from infofair.data.prepared import Prepared
 from infofair.errors import Problem
 from infofair.methods.base import Network, handled
 from infofair.parallel import workers
@@ -24,13 +24,8 @@ from infofair.training.plan import Job, Model, Trained, Training, Variant
 def train(
     job: Job, data: Prepared, strengths: list[float], seeds: list[int], title: str
 ) -> tuple[list[Trained], float]:
-    """Every setting, strength and seed; and the seconds it took.
-
-    A method that does not look at groups has one model for all settings.
-    """
-    settings = handled(job.method, data) if job.method.uses_groups else [ALL]
-    if not data.settings:
-        settings = []
+    """Every setting, strength and seed; and the seconds it took."""
+    settings = handled(job.method, data)
     variants = [Variant(setting, strength) for setting in settings for strength in strengths]
     return train_all(job, data, plan.models(job, seeds, variants), title)
 
@@ -81,6 +76,7 @@ def train_all(
             unit="share",
             shared=[data],
             at_most=count,
+            copies=not gpus,  # CUDA does not survive a fork
             bar=board is None,
         )
     seconds = max((seconds for _, seconds in found), default=0.0)

@@ -85,6 +85,36 @@ def test_a_call_that_kills_every_process_ends_the_stage_and_is_named(
         run(dies, tmp_path)
 
 
+FORKING = """
+import sys
+from pathlib import Path
+from infofair import parallel
+from infofair.parallel import workers
+from tests.infofair.parallel import calls
+
+function, folder = getattr(calls, sys.argv[1]), Path(sys.argv[2])
+with parallel.forks():
+    found = workers.run(function, [(n, folder) for n in range(4)], names="0123", title="a stage")
+assert parallel.start_method == "loky"
+print(found)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes are new ones")
+@pytest.mark.parametrize(("function", "said"), [("square", ""), ("dies_once", "a worker died")])
+def test_processes_that_are_copies_do_the_same(function: str, said: str, tmp_path: Path) -> None:
+    """In a program of its own: in this one, which has computed, they would not be safe."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING, function, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "INFOFAIR_WORKERS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "[0, 1, 4, 9]\n"), done.stderr
+    assert said in done.stderr and "Warning" not in done.stderr
+
+
 def test_workers_are_as_many_as_asked_for_or_one_per_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INFOFAIR_WORKERS", "7")
     assert workers.local() == 7
