@@ -13,7 +13,7 @@ from study.page.cells import Place
 from study.page.compared import Found, of_methods, places_of
 from study.page.grid import Grid, figures, texts
 from study.page.words import NONE
-from study.results import PAIRED, PLACE, Row
+from study.results import PAIRED, Row
 from study.tables.honest import ALPHA
 from study.tables.layout import number
 
@@ -69,23 +69,26 @@ def contests(best: pd.DataFrame, notion: str, with_s: bool) -> list[Contest]:
     """Of all cells and budgets in which both sides have somebody."""
     kind = "barycentre" if notion == "scores" else "thresholds" if with_s else "blind"
     of = of_methods(best[best["notion"] == notion], lambda method: needs_s(method) == with_s)
-    sides = (
-        of_methods(of, trained_to_be_fair),
-        of_methods(of, lambda method: parts(method)[1] == kind),
-    )
-    keys, found = [*PLACE, "budget"], []
-    for dataset, setting, budget in of[keys].drop_duplicates().itertuples(index=False, name=None):
-        place = dataset, setting
-        fair, rule = (_best(side, place, budget, AIMS[notion]) for side in sides)
-        if fair and rule:
-            found.append(Contest(place, notion, budget, fair, rule))
+    of = of[of[AIMS[notion]].notna() & of["validation_score"].notna()]
+    fair = _best(of_methods(of, trained_to_be_fair))
+    rule = _best(of_methods(of, lambda method: parts(method)[1] == kind))
+    return [
+        Contest((dataset, setting), notion, budget, of_fair, rule[dataset, setting, budget])
+        for (dataset, setting, budget), of_fair in fair.items()
+        if (dataset, setting, budget) in rule
+    ]
+
+
+def _best(side: pd.DataFrame) -> dict[tuple[str, str, float], Row]:
+    """Whom validation rows choose of a side, in each cell and budget; of equals the first."""
+    found: dict[tuple[str, str, float], Row] = {}
+    for row in side.to_dict("records"):
+        cell = row["dataset"], row["setting"], row["budget"]
+        before = found.setdefault(cell, row)
+        figures = ("within", "validation_score")
+        if [row[name] for name in figures] > [before[name] for name in figures]:
+            found[cell] = row
     return found
-
-
-def _best(side: pd.DataFrame, place: Place, budget: float, aim: str) -> Row | None:
-    here = (side[PLACE] == list(place)).all(axis=1) & (side["budget"] == budget)
-    rows = side[here & side[aim].notna() & side["validation_score"].notna()].to_dict("records")
-    return max(rows, key=lambda row: (row["within"], row["validation_score"]), default=None)
 
 
 def counted(held: Iterable[Contest]) -> dict[str, Any]:

@@ -57,7 +57,8 @@ class Found:
 
         begins: what ids of cells begin with, if something leads to them.
         """
-        places = [p for p in self.attributes if p in set(places_of(table))]
+        there = {*places_of(table)}
+        places = [place for place in self.attributes if place in there]
         shown = {
             (row["method"], (row["dataset"], row["setting"])): text(row)
             for row in table.to_dict("records")

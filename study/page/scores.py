@@ -6,10 +6,11 @@ import pandas as pd
 
 from study import labels
 from study.labels import FITTED, needs_s, parts, trained_to_be_fair
+from study.page.cells import Place
 from study.page.compared import Found, of_methods
 from study.page.grid import Grid
 from study.page.words import NONE
-from study.results import PLACE, Row
+from study.results import Row
 from study.tables.layout import number
 
 SHOWN = {
@@ -23,12 +24,15 @@ def facts(found: Found) -> dict[str, Any]:
     own = of_methods(of, lambda method: trained_to_be_fair(method) and needs_s(method))
     fair = of_methods(of, lambda method: parts(method)[1] == "barycentre")
     bits = of.groupby("method", sort=False)["bits"].median()
+    beside: dict[Place, list[Row]] = {}
+    for row in fair.to_dict("records"):
+        beside.setdefault((row["dataset"], row["setting"]), []).append(row)
     named = ("vanilla", "infofair", FITTED, *labels.in_order(fair["method"]))
     return {
         "scores": {
             "rows": len(own),
-            "dominated": sum(_dominated(row, fair) for row in own.to_dict("records")),
-            "dominating": sum(_dominating(row, fair) for row in own.to_dict("records")),
+            "dominated": sum(_dominated(row, beside) for row in own.to_dict("records")),
+            "dominating": sum(_dominating(row, beside) for row in own.to_dict("records")),
             "fair": len(fair),
             "bits": {m: float(bits[m]) for m in named if m in bits and not pd.isna(bits[m])},
             "grids": {name: grid(found, of, name, *names) for name, names in SHOWN.items()},
@@ -36,20 +40,16 @@ def facts(found: Found) -> dict[str, Any]:
     }
 
 
-def _beside(row: Row, fair: pd.DataFrame) -> pd.DataFrame:
-    return fair[(fair[PLACE] == [row[name] for name in PLACE]).all(axis=1)]
+def _dominated(row: Row, fair: dict[Place, list[Row]]) -> bool:
+    """Whether a barycentre of the cell has no less AUC and no more KS on test rows."""
+    others = fair.get((row["dataset"], row["setting"]), [])
+    return any(of["auc"] >= row["auc"] and of["ks"] <= row["ks"] for of in others)
 
 
-def _dominated(row: Row, fair: pd.DataFrame) -> bool:
-    """Whether a barycentre has no less AUC and no more KS on test rows."""
-    of = _beside(row, fair)
-    return bool(((of["auc"] >= row["auc"]) & (of["ks"] <= row["ks"])).any())
-
-
-def _dominating(row: Row, fair: pd.DataFrame) -> bool:
+def _dominating(row: Row, fair: dict[Place, list[Row]]) -> bool:
     """Whether it has more AUC and less KS than one of them."""
-    of = _beside(row, fair)
-    return bool(((of["auc"] < row["auc"]) & (of["ks"] > row["ks"])).any())
+    others = fair.get((row["dataset"], row["setting"]), [])
+    return any(of["auc"] < row["auc"] and of["ks"] > row["ks"] for of in others)
 
 
 def grid(found: Found, of: pd.DataFrame, name: str, first: str, second: str) -> Grid:
