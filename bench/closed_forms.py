@@ -13,8 +13,8 @@ import torch
 
 from bench import record
 from infofair import methods
-from infofair.data.prepared import ALL, Prepared
-from infofair.methods.base import Network, Penalty, closed_forms
+from infofair.data.prepared import Prepared
+from infofair.methods.base import Network, Penalty, closed_forms, handled
 from infofair.training.batched import Pass
 from infofair.training.plan import Job, Trained, Training, Variant
 from tests.simulated import prepared
@@ -34,9 +34,7 @@ def without_closed_forms(method: type[Network]) -> type[Network]:
 
 
 def epoch(method: Network, data: Prepared, batch_size: int) -> float:
-    settings = [s for s in data.settings if method.handles(len(data.group_names[s]))]
-    settings = settings if method.uses_groups else [ALL]
-    models = [Trained(seed, Variant(s, 1.0)) for seed in range(5) for s in settings]
+    models = [Trained(seed, Variant(s, 1.0)) for seed in range(5) for s in handled(method, data)]
     job = Job(method, [32], Training(batch_size=batch_size))
     if method.repairs:
         models = models[:5]

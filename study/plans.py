@@ -165,16 +165,19 @@ def _compared(dataset: str, method: str, params: Params) -> Plan:
     if method in asked.unaware:
         columns = _sensitive(dataset)
         forms.append(plain | {"name": f"{method}_unaware", "unaware": columns, "authors": False})
-    return {
+    plan = {
         "method": method,
         "dataset": dataset,
         "folder": str(paths.beyond("sweep", dataset, method)),
-        "hidden": params.knobs(dataset).hidden,
-        "strengths": asked.strengths if _has_strength(kind) else 0,
-        "scan": scan((weakest, strongest), asked.look),
-        "budget": asked.budget,
         "forms": [form | {"runs": _runs(dataset, form, params)} for form in forms],
+        "strengths": 0,
     }
+    if not issubclass(kind, Solver):
+        plan |= {"hidden": params.knobs(dataset).hidden}
+    if _has_strength(kind):
+        looked_at = scan((weakest, strongest), asked.look)
+        plan |= {"strengths": asked.strengths, "scan": looked_at, "budget": asked.budget}
+    return plan
 
 
 def _has_strength(kind: type[Method]) -> bool:

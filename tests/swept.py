@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from infofair import methods
-from infofair.data.prepared import ALL, PARTS, Prepared
+from infofair.data.prepared import PARTS, Prepared
 from infofair.methods.base import handled
 from infofair.storage import save_arrays
 from infofair.training.predictions import Predictions
@@ -22,14 +22,11 @@ def write(dataset: str, method: str, strengths: tuple[float, ...] = STRENGTHS) -
         for run in form["runs"]:
             data = Prepared.load(Path(run["data"]))
             rng = np.random.default_rng(len(form["name"]))
-            settings = handled(loaded, data)
-            if not loaded.uses_groups and settings:
-                settings = [ALL]
             models = {
                 (setting, strength, seed): {}
                 if strength == DIVERGED
                 else {part: _scores(rng, data, part) for part in PARTS}
-                for setting in settings
+                for setting in handled(loaded, data)
                 for strength in (strengths if plan["strengths"] else (0.0,))
                 for seed in (run["seeds"] if getattr(loaded, "random", True) else [0])
             }

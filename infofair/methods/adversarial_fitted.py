@@ -64,7 +64,6 @@ class AdversarialFitted(Network):
     }  # fmt: skip
     critics = tuple(free)
     zeros = ("out", "slope", "bias")  # at first no z tells anything of s
-    strengths = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
     def critic(self, out: Outputs, batch: Batch) -> Tensor:
         """L_A."""

@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from infofair.data.prepared import Prepared
+from infofair.data.prepared import ALL, Prepared
 from infofair.errors import Problem
 from infofair.knobs import knob, knobs_of, wrong
 
@@ -78,7 +78,6 @@ class Method(ABC):  # noqa: B024 (its two kinds have them)
 
     uses_alpha: ClassVar[bool] = True
     uses_groups: ClassVar[bool] = True  # False: one model per seed serves every setting
-    strengths: ClassVar[tuple[float, ...]] = ()  # that the fronts try, if params.yaml names none
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -99,7 +98,9 @@ class Method(ABC):  # noqa: B024 (its two kinds have them)
 
 
 def handled(method: Method, data: Prepared) -> list[str]:
-    """The settings of the dataset that the method is defined for."""
+    """The settings of the dataset that it has models for: those that it is defined for, or ALL."""
+    if not method.uses_groups:
+        return [ALL] if data.settings else []
     return [s for s in data.settings if method.handles(len(data.group_names[s]))]
 
 

@@ -18,7 +18,7 @@ class Boosting(Solver):
     leaves: int = knob(31, ge=2, source="of a tree at most; scikit-learn's default")
 
     random = False
-    strengths = (0.0,)  # it has none
+    uses_groups = False
 
     def fit(self, task: Task, seed: int) -> Fit:
         model = HistGradientBoostingClassifier(

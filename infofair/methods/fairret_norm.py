@@ -21,8 +21,6 @@ from infofair.methods.base import Penalty, Stacked, add_at
 
 
 class FairretNorm(Penalty):
-    strengths = (0.01, 0.03, 0.1, 0.3, 1.0)
-
     def penalty(self, p: Tensor, y: Tensor, s: Tensor) -> Tensor:
         n = s.sum(0)
         mean = p.mean().clamp(min=torch.finfo(p.dtype).eps)

@@ -62,7 +62,6 @@ class FERMI(Network):
     free = {"W": (GROUPS, CLASSES)}
     critics = ("W",)
     zeros = ("W",)
-    strengths = (0.3, 1.0, 3.0, 10.0, 30.0)
 
     def information(self, out: Outputs, batch: Batch) -> Tensor:
         """Ψ(W)."""

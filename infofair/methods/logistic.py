@@ -12,7 +12,7 @@ class Logistic(Solver):
     C: float = knob(1.0, gt=0, source="inverse weight of the L2 term; scikit-learn's default")
 
     random = False
-    strengths = (0.0,)  # it has none
+    uses_groups = False
 
     def fit(self, task: Task, seed: int) -> Fit:
         # one-hot features of a few dozen columns: Newton's method needs ten steps

@@ -12,22 +12,23 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from infofair.data.prepared import PARTS, Prepared
+from infofair.data.prepared import ALL, PARTS, Prepared
 from infofair.methods.base import Solver, Task, handled
 from infofair.parallel import workers
 
 
 def task_of(data: Prepared, setting: str) -> Task:
-    """The setting's rows by split."""
-    one_hot = np.hstack(
-        [np.eye(len(data.group_names[a]))[data.groups[a]] for a in data.attributes(setting)]
-    )
-    group = data.groups[setting].astype(int)
+    """The setting's rows by split; for a method that does not look at groups, all are of one."""
+    group, groups, one_hot = np.zeros(len(data.y), int), 1, np.empty((len(data.y), 0))
+    if setting != ALL:
+        group, groups = data.groups[setting].astype(int), len(data.group_names[setting])
+        attributes = data.attributes(setting)
+        one_hot = np.hstack([np.eye(len(data.group_names[a]))[data.groups[a]] for a in attributes])
     return Task(
         X={part: data.X[rows].astype(np.float64) for part, rows in data.split.items()},
         y={part: data.y[rows].astype(int) for part, rows in data.split.items()},
         s={part: group[rows] for part, rows in data.split.items()},
-        groups=len(data.group_names[setting]),
+        groups=groups,
         attributes={part: one_hot[rows] for part, rows in data.split.items()},
     )
 

@@ -124,3 +124,15 @@ def test_the_same_rows_give_the_same_bytes() -> None:
 def test_what_is_missing_names_its_pipeline() -> None:
     with pytest.raises(Problem, match=r"dvc repro beyond/dvc\.yaml$"):
         posteriors.read("compas", "split0", "gender")
+
+
+def test_of_many_training_rows_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, whole = data(), made(data(), data())["split0"]["gender"]["test"]
+    monkeypatch.setattr(posteriors, "ROWS", 200)
+    some, again = (made(rows, rows)["split0"]["gender"]["test"] for _ in range(2))
+    np.testing.assert_array_equal(some, again)
+    assert (some != whole).any()
+    # they tell the group as well as all rows do, or nearly
+    group, _ = rows.members("gender", "test")
+    told = [(chance[:, 1, 0] > 0.5) == group for chance in (some, whole)]
+    assert told[0].mean() > told[1].mean() - 0.1 > 0.6

@@ -1,6 +1,8 @@
 """The committed results: what others found of the same, and what follows from what."""
 
 import itertools
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from ruamel.yaml import YAML
 from infofair import grids, methods
 from study import params, paths, plans, results
 from study.comparison.measured import BUDGETS, TAKING_PART, needs_s, split_name
-from study.measure import TOLERANCES
+from study.measure import AMOUNTS, TOLERANCES
 from study.results import METRICS
 from tests.conftest import ROOT
 
@@ -182,9 +184,13 @@ def settings_of(dataset: str) -> list[str]:
 # -- the comparison -------------------------------------------------------------------------------
 
 
+@cache
+def planned() -> dict[Path, plans.Plan]:
+    return dict(plans.everything(ASKED))
+
+
 def forms(dataset: str, method: str) -> list[dict[str, Any]]:
-    plan = dict(plans.everything(ASKED))[paths.plan("sweep", dataset, method)]
-    found: list[dict[str, Any]] = plan["forms"]
+    found: list[dict[str, Any]] = planned()[paths.plan("sweep", dataset, method)]["forms"]
     return found
 
 
@@ -320,6 +326,10 @@ def test_thresholds_are_put_on_every_method() -> None:
         assert set(own["method"]) == trained_names(dataset)
         assert set(own["notion"]) == {"parity", "opportunity", "odds"}
         assert set(own["tolerance"]) == set(TOLERANCES)
+
+
+def test_rules_have_as_many_tolerances_as_methods_have_strengths() -> None:
+    assert len(TOLERANCES) == len(AMOUNTS) == ASKED.comparison.strengths
 
 
 def test_boosting_and_its_thresholds_are_as_good_as_others_found() -> None:

@@ -101,7 +101,7 @@ def make(called: str, **knobs: Any) -> Network:
 
 
 def settings_of(method: Network, data: Prepared) -> tuple[str, ...]:
-    return tuple(handled(method, data)) if method.uses_groups else (ALL,)
+    return tuple(handled(method, data))
 
 
 def counts_of(method: Network, *counts: int) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from infofair import methods
-from infofair.data.prepared import PARTS
+from infofair.data.prepared import ALL, PARTS
 from infofair.errors import Problem
 from infofair.knobs import knobs_of
 from infofair.methods.base import Fit, Solver, Task
@@ -213,6 +213,8 @@ def test_only_settings_that_it_is_defined_for_are_fitted(
     monkeypatch.setenv("INFOFAIR_WORKERS", "1")
     data, method = prepared(200), make(name)
     expected = [s for s in data.settings if method.handles(len(data.group_names[s]))]
+    if not method.uses_groups:
+        expected = [ALL]
     found = solve(method, data, [], [0], name)
     assert [model.setting for model in found] == expected
     assert expected

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from infofair import methods
-from infofair.data.prepared import PARTS, Prepared
+from infofair.data.prepared import ALL, PARTS, Prepared
 from infofair.knobs import knob
-from infofair.methods.base import Fit, Solver, Task
+from infofair.methods.base import Fit, Solver, Task, handled
 from infofair.methods.gerryfair import GerryFair
 from infofair.methods.lfr import LFR
 from infofair.training import solve
-from infofair.training.fit import handled
 from tests.simulated import prepared
 
 SETTINGS = ("gender", "race", "intersection")
@@ -113,6 +112,18 @@ def test_a_method_that_draws_nothing_is_fitted_once_as_seed_0(name: str) -> None
     assert [(m.setting, m.seed, len(m.tried)) for m in found] == [(s, 0, 1) for s in SETTINGS]
 
 
+@pytest.mark.parametrize("name", ["logistic", "boosting"])
+def test_a_method_that_does_not_look_at_groups_is_fitted_once_for_all_settings(name: str) -> None:
+    method = methods.make(name)
+    assert isinstance(method, Solver)
+    (found,) = solve.solve(method, prepared(), [], [3, 4], name)
+    assert (found.setting, found.seed) == (ALL, 0)
+    for setting in SETTINGS:
+        alone = solve.work(method, *[solve.task_of(prepared(), setting)] * 2, [0])[0]
+        for part in PARTS:
+            np.testing.assert_array_equal(found.best.probabilities[part], alone.probabilities[part])
+
+
 def test_every_strength_is_solved_with_its_own_knob() -> None:
     strengths = [0.0, 0.5, 2.0]
     found = solve.solve(QUICK, prepared(), strengths, [0, 1], "lfr")
@@ -127,6 +138,7 @@ def test_handled_settings_are_those_of_as_many_groups_as_the_method_is_defined_f
     assert handled(methods.make("gdp"), data) == list(SETTINGS)
     assert handled(methods.make("mindiff"), data) == ["gender"]
     assert handled(QUICK, prepared(races=2)) == ["gender", "race"]
+    assert handled(methods.make("boosting"), data) == [ALL]
 
 
 def test_without_a_setting_that_the_method_handles_nothing_is_solved() -> None:
