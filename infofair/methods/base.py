@@ -139,7 +139,7 @@ class Solver(Method):
         return [self]
 
     def prepare(self, task: Task) -> Any:
-        """What all fits of a setting share, computed once; `fit` gets it in place of the task."""
+        """What all fits of a setting share, whatever the strength; `fit` gets it, not the task."""
         return task
 
     @abstractmethod

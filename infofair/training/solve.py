@@ -73,30 +73,6 @@ def drawn(probabilities: dict[str, np.ndarray], seed: int) -> dict[str, np.ndarr
     }
 
 
-def solve_all(
-    method: Solver, data: Prepared, seeds: list[int], title: str
-) -> dict[tuple[str, int], list[Fitted]]:
-    """(setting, seed) -> a model for each point of the grid; the fits are dealt out to workers."""
-    tasks = {setting: task_of(data, setting) for setting in handled(method, data)}
-    with one_thread():
-        shared = {setting: method.prepare(task) for setting, task in tasks.items()}
-    together = [seeds] if method.draws else [[seed] for seed in seeds]
-    asked = [(setting, of, own) for setting in tasks for of in together for own in method.grid()]
-    found = workers.run(
-        work,
-        [(own, tasks[setting], shared[setting], of) for setting, of, own in asked],
-        names=[f"{setting}, seed {of[0]}, {own}" for setting, of, own in asked],
-        title=title,
-        unit="fit",
-        shared=[*tasks.values(), *shared.values()],
-    )
-    fitted: dict[tuple[str, int], list[Fitted]] = {}
-    for (setting, of, _), models in zip(asked, found, strict=True):
-        for seed, model in zip(of, models, strict=True):
-            fitted.setdefault((setting, seed), []).append(model)
-    return fitted
-
-
 @dataclass(frozen=True)
 class Solved:
     """The models of one setting, strength and seed: one for each point of the grid."""
@@ -116,13 +92,31 @@ def solve(
 ) -> list[Solved]:
     """Every setting, strength and seed; where another knob has several values, validation chooses.
 
-    Without strengths, the knobs are taken as they are, and the strength is called 0.
+    Without strengths, the knobs are taken as they are, and the strength is called 0. All fits are
+    dealt out to workers at once.
     """
     own = seeds if method.random else [0]
-    found = []
-    for strength in strengths or [0.0]:
-        changed = method.at_strength(strength) if strengths else method
-        named = f"{title} at {strength:g}" if strengths else title
-        fitted = solve_all(changed, data, own, named)
-        found += [Solved(setting, strength, seed, of) for (setting, seed), of in fitted.items()]
-    return found
+    together = [own] if method.draws else [[seed] for seed in own]
+    tasks = {setting: task_of(data, setting) for setting in handled(method, data)}
+    with one_thread():  # the strength has no part in it
+        shared = {setting: method.prepare(task) for setting, task in tasks.items()}
+    asked = [
+        (strength, setting, of, tried)
+        for strength in strengths or [0.0]
+        for setting in tasks
+        for of in together
+        for tried in (method.at_strength(strength) if strengths else method).grid()
+    ]
+    fits = workers.run(
+        work,
+        [(tried, tasks[setting], shared[setting], of) for _, setting, of, tried in asked],
+        names=[f"{setting}, seed {of[0]}, {tried}" for _, setting, of, tried in asked],
+        title=title,
+        unit="fit",
+        shared=[*tasks.values(), *shared.values()],
+    )
+    found: dict[tuple[float, str, int], list[Fitted]] = {}
+    for (strength, setting, of, _), models in zip(asked, fits, strict=True):
+        for seed, model in zip(of, models, strict=True):
+            found.setdefault((strength, setting, seed), []).append(model)
+    return [Solved(setting, strength, seed, of) for (strength, setting, seed), of in found.items()]

@@ -12,13 +12,14 @@ from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.errors import Pandas4Warning
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from infofair.data.prepared import Prepared
 from infofair.methods.base import Task
 from infofair.methods.expgrad import ExpGrad, Mixture, learner
 from infofair.metrics import selection_rates
-from infofair.training.solve import drawn, solve_all, task_of
+from infofair.training.solve import drawn, solve, task_of
 from tests.simulated import prepared
 
 FREE = 1.0  # a bound that binds nobody
@@ -52,6 +53,17 @@ def test_the_learner_is_scikit_learns() -> None:
     theirs = LogisticRegression(solver="lbfgs", tol=1e-9, max_iter=10_000).fit(X, y, w)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_rows_that_are_alike_count_as_often_as_they_are_there() -> None:
+    rng = np.random.default_rng(0)
+    X, y, w = rng.integers(0, 2, (300, 4)).astype(float), rng.integers(0, 2, 300), rng.random(300)
+    fits = learner()
+    for labels in (y, 1 - y, X[:, 0].astype(int)):  # also where all of a kind have one label
+        ours = clone(fits).fit(X, labels, sample_weight=w)
+        theirs = LogisticRegression(solver="newton-cholesky", tol=1e-9).fit(X, labels, w)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
 @pytest.mark.parametrize("setting", slow_but_for_the_last)
@@ -152,17 +164,18 @@ def test_the_mixture_is_fairlearns() -> None:
 def test_a_seed_decides_the_draws_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INFOFAIR_WORKERS", "1")
     data = prepared()
-    found = solve_all(expgrad(0.02, rounds=5), data, [0, 1, 2], "expgrad")
+    solved = solve(expgrad(0.02, rounds=5), data, [], [0, 1, 2], "expgrad")
+    found = {(model.setting, model.seed): model.best for model in solved}
     assert set(found) == {(setting, seed) for setting in SETTINGS for seed in (0, 1, 2)}
     for setting in SETTINGS:
-        models = [found[setting, seed][0] for seed in (0, 1, 2)]
+        models = [found[setting, seed] for seed in (0, 1, 2)]
         assert models[0].log == models[1].log == models[2].log  # fitted once
         task = task_of(data, setting)
         probability = expgrad(0.02, rounds=5).fit(task, 7).predict(task.X["test"])
         for seed, model in enumerate(models):
             expected = drawn({"test": probability}, seed)["test"]
             np.testing.assert_array_equal(model.probabilities["test"], expected)
-    decisions = [found["intersection", seed][0].probabilities["test"] for seed in (0, 1)]
+    decisions = [found["intersection", seed].probabilities["test"] for seed in (0, 1)]
     assert (decisions[0] != decisions[1]).any()
 
 

@@ -263,11 +263,11 @@ def test_fits_on_a_cluster_have_the_bits_of_the_local_run(
     assert isinstance(solver, Solver)
 
     def everything() -> list[bytes]:
-        found = solve.solve_all(solver, data, [0, 1], f"{method} on made-up rows")
+        found = solve.solve(solver, data, [], [0, 1], f"{method} on made-up rows")
         return [
             model.probabilities[part].tobytes()
-            for tried in found.values()
-            for model in tried
+            for solved in found
+            for model in solved.tried
             for part in ("validation", "test")
         ]
 
