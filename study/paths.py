@@ -127,6 +127,15 @@ def measured(dataset: str) -> Path:
     return RESULTS / "measured" / f"{dataset}.csv"
 
 
+def audit(dataset: str) -> Path:
+    """What the audit of vanilla found; its page is audit_page."""
+    return RESULTS / "audit" / f"{dataset}.json"
+
+
+def audit_page(dataset: str) -> Path:
+    return REPORTS / f"audit-{dataset}.html"
+
+
 METRICS = RESULTS / "metrics.json"
 # Not an output that DVC knows: it names the commit, so its hash would change with every one.
 PROVENANCE = RESULTS / "provenance.json"
