@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC: dict[str, tuple[str, str | None]] = {  # name: module, and what of it (None: itself)
+    "audit": ("infofair.auditing.run", "audit"),
     "metrics": ("infofair.metrics", None),
     "methods": ("infofair.methods", None),
     "thresholds": ("infofair.thresholds", None),
