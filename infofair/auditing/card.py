@@ -28,9 +28,9 @@ def card(content: dict[str, Any]) -> str:
         "## Metrics",
         _metrics(content),
         "## Evaluation data",
-        f"{count(content['rows'])} rows; label `{_code(source['label'])}`"
-        + (f", decision `{_code(source['decision'])}`" if source["decision"] else "")
-        + (f", score `{_code(source['score'])}`" if source["score"] else "")
+        f"{count(content['rows'])} rows; label {text(source['label'])}"
+        + (f", decision {text(source['decision'])}" if source["decision"] else "")
+        + (f", score {text(source['score'])}" if source["score"] else "")
         + (". Counts are rounded to protect small cells." if content["protected"] else "."),
         "## Quantitative analyses",
         *(_setting(content, setting) for setting in content["settings"]),
@@ -40,10 +40,6 @@ def card(content: dict[str, Any]) -> str:
         _caveats(content),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _code(value: str) -> str:
-    return " ".join(value.replace("`", "'").split())
 
 
 def _factors(content: dict[str, Any]) -> str:
@@ -78,7 +74,7 @@ def _setting(content: dict[str, Any], setting: dict[str, Any]) -> str:
         ["Measure", "Value", "Chance, 95 %", "p, Holm", "Verdict"],
         [
             [MEASURES[t["measure"]][0], number(t["value"]), number(t["null_95"]),
-             p_value(t["p_holm"]), t["verdict"]]
+             text(p_value(t["p_holm"])), t["verdict"]]
             for t in setting["measures"]
         ],
     )  # fmt: skip

@@ -16,7 +16,7 @@ def leaks(features: pd.DataFrame, y: np.ndarray, seed: int) -> list[dict[str, An
     put in order by the label's rate in one half of the rows and tried on the other, and the other
     way round: else a column of names, each of which occurs once, would seem to know everything.
     """
-    halves = np.random.default_rng(seed).integers(0, 2, len(y))
+    halves = np.random.default_rng([seed, len(y)]).integers(0, 2, len(y))
     found = []
     for place, name in enumerate(features.columns):
         values = features.iloc[:, place]

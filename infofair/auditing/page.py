@@ -160,6 +160,7 @@ def _setting(content: dict[str, Any], setting: dict[str, Any], place: int) -> st
         f"setting-{place}", f"By {title}",
         _p(words.verdict(setting)), _p(words.unpooled(setting)), *(_p(text) for text in cuts),
         _p(words.pooled(setting)),
+        "<h3>Figures of every group</h3>",
         f'<div class="charts">{_group_charts(content, setting)}{_measure_chart(setting)}</div>',
         _power(setting), _split_table(setting), _remedy(setting, place),
     )  # fmt: skip

@@ -44,7 +44,7 @@ def read(path: Path, wanted: Sequence[str]) -> pd.DataFrame:
 
 
 def _csv(path: Path, wanted: list[str]) -> pd.DataFrame:
-    named = _header(path)
+    named = _checked(path)
     _need(path, wanted, named)
     try:
         return pd.read_csv(
@@ -65,22 +65,34 @@ def _csv(path: Path, wanted: list[str]) -> pd.DataFrame:
         raise Problem(f"{path}: {_one_line(error)}") from None
 
 
-def _header(path: Path) -> list[str]:
-    """The names in the first line, each of which is there once."""
+def _checked(path: Path) -> list[str]:
+    """The names in the first line, each of which is there once; every row has a field for each.
+
+    pandas fills short rows up and cuts long ones off, if their ends are not asked for.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            line = file.readline(1 << 20)
-        if "\0" in line:
-            raise Problem(f"{path} holds NUL bytes; expected a CSV or Parquet file")
-        found = next(csv.reader([line], skipinitialspace=True, strict=True), [])
+            rows = csv.reader(file, skipinitialspace=True, strict=True)
+            named = _header(path, next(rows, []))
+            for row in rows:
+                if row and len(row) != len(named):
+                    raise Problem(
+                        f"{path}: line {rows.line_num} has {len(row)} fields; expected {len(named)}"
+                    )
     except UnicodeDecodeError:
         raise Problem(f"{path} is not UTF-8 text; expected a CSV or Parquet file") from None
     except csv.Error as error:
-        raise Problem(f"{path}: line 1: {error}; expected column names") from None
+        raise Problem(f"{path}: line {rows.line_num}: {error}") from None
+    return named
+
+
+def _header(path: Path, found: list[str]) -> list[str]:
     if not found:
         raise Problem(f"{path}: line 1 is empty; expected column names")
+    if any("\0" in name for name in found):
+        raise Problem(f"{path} holds NUL bytes; expected a CSV or Parquet file")
     if len(found) == 1 and any(mark in found[0] for mark in ";\t|"):
-        raise Problem(f"{path}: line 1 is {line[:80]!r}; expected commas between columns")
+        raise Problem(f"{path}: line 1 is {found[0][:80]!r}; expected commas between columns")
     if repeated := [name for name in found if found.count(name) > 1]:
         raise Problem(f"{path}: line 1 names {repeated[0]!r} twice; expected each column once")
     return found

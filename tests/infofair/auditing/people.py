@@ -1,9 +1,14 @@
 """Made-up people to audit: fair ones, unfair ones, and their tables."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
+
+from infofair.auditing import chance, power
 
 
 def people(
@@ -31,3 +36,16 @@ def loans(rows: int = 1200, seed: int = 0, **changes: Any) -> pd.DataFrame:
     found["race"] = rng.choice(["a", "b", "c", "rare"], rows, p=[0.55, 0.3, 0.147, 0.003])
     found["age"] = rng.integers(18, 80, rows)
     return found.assign(**changes)
+
+
+@contextmanager
+def quick() -> Iterator[None]:
+    """Little is drawn of scores and for power, for tests that look at other things."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chance, "SCORE_DRAWS", 19)
+        patch.setattr(chance, "PER_TEST", 1)
+        patch.setattr(chance, "BINS", 4)
+        patch.setattr(power, "STEPS", 1)
+        patch.setattr(power, "NULL_DRAWS", 199)
+        patch.setattr(power, "DRAWS", 50)
+        yield
