@@ -85,7 +85,8 @@ slow: $(VENV)/dev ## run the slow tests: whole pipelines, kill -9, a cluster, th
 	pytest -m slow
 
 fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
-	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py
+	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py \
+	  tests/infofair/auditing/test_table.py
 
 faults: $(VENV)/dev ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
 	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py

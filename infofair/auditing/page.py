@@ -15,7 +15,6 @@ Cell = tuple[str, str]  # class, text
 
 
 def page(content: dict[str, Any]) -> str:
-    css = files("infofair.auditing").joinpath("page.css").read_text(encoding="utf-8")
     title = f"Fairness audit of {content['source']['file'] or 'a model'}"
     settings = content["settings"]
     links = [("found", "What was found"), ("measures", "Measures beside chance")]
@@ -23,21 +22,31 @@ def page(content: dict[str, Any]) -> str:
     links += [("leaks", "Columns that give the label away")] if content["leaks"] else []
     links += [("made", "How this was made")]
     contents = "".join(f'<li><a href="#{to}">{escape(name)}</a></li>' for to, name in links)
+    head = f'{_lead(content)}\n<nav aria-label="Contents"><ul>{contents}</ul></nav>'
     parts = [
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n<style>\n{css}</style>\n'
-        f'</head>\n<body>\n<a class="skip" href="#found">To what was found</a>\n<header>\n'
-        f"<h1>{escape(title)}</h1>\n{_lead(content)}\n"
-        f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n</header>\n<main>',
         _found(content),
         _measures(content),
         *(_setting(content, own, place) for place, own in enumerate(settings)),
         _leaks(content["leaks"]) if content["leaks"] else "",
         _made(content),
-        "</main>\n</body>\n</html>\n",
     ]
-    return "\n".join(part for part in parts if part)
+    return _whole(title, head, "\n".join(part for part in parts if part))
+
+
+def nothing(why: str) -> str:
+    """A page for rows that cannot be audited, where a pipeline wants one."""
+    return _whole("Fairness audit", "", _section("found", "Nothing was compared", _p(why)))
+
+
+def _whole(title: str, head: str, main: str) -> str:
+    css = files("infofair.auditing").joinpath("page.css").read_text(encoding="utf-8")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n<style>\n{css}</style>\n'
+        '</head>\n<body>\n<a class="skip" href="#found">To what was found</a>\n<header>\n'
+        f"<h1>{escape(title)}</h1>\n{head}\n</header>\n<main>\n{main}\n</main>\n</body>\n</html>\n"
+    )
 
 
 def _lead(content: dict[str, Any]) -> str:
