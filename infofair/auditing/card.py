@@ -55,8 +55,8 @@ def _metrics(content: dict[str, Any]) -> str:
     names = [of["measure"] for of in content["settings"][0]["measures"]]
     lines = [f"- {MEASURES[name][0]}: {MEASURES[name][1]}." for name in names]
     rule = (
-        f"Evidence: p ≤ {content['rules']['significance']:g} among all {content['family']} tests "
-        "(Holm's correction); noise otherwise."
+        f"Evidence: p ≤ {content['rules']['significance']:g}, corrected for all measures and for "
+        f"{content['family']} questions (Holm); noise otherwise."
     )
     return "\n".join([*lines, "", rule])
 
@@ -71,7 +71,7 @@ def _setting(content: dict[str, Any], setting: dict[str, Any]) -> str:
         ],
     )
     tests = _table(
-        ["Measure", "Value", "Chance, 95 %", "p, Holm", "Verdict"],
+        ["Measure", "Value", "Chance, 95 %", "p of all", "Verdict"],
         [
             [MEASURES[t["measure"]][0], number(t["value"]), number(t["null_95"]),
              text(p_value(t["p_holm"])), t["verdict"]]

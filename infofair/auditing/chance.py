@@ -6,10 +6,16 @@ with given sums, so it is dealt as counts (hypergeometric), and a million rows c
 do. Such a test is exact: whatever the sizes of the groups, a fair model has p ≤ 0.05 in at most
 5 %. Weighted rows are not alike and cannot be dealt as counts: there, every group draws its
 effective number of rows from all rows' shares.
+
+Several measures ask the same question: whether selection rates, error rates or scores depend on the
+group. They see the same draws, and are corrected for one another by them (Westfall and Young 1993:
+how often is the lowest of their p-values as low?), so that asking in five ways costs little; the
+questions, of all settings, are corrected by Holm.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +29,14 @@ from infofair.auditing.measures import (
     score_gaps,
 )
 from infofair.metrics import average_gap
-from infofair.uncertainty import SIGNIFICANT, deal, holm
+from infofair.uncertainty import SIGNIFICANT, deal
 
 DRAWS = 9_999  # of counts: no p is below 0.0001
 SCORE_DRAWS = 1_999  # of scores' distributions, at least
-PER_TEST = 50  # and so many for every test of the family, so that one can be evidence
+PER_QUESTION = 50  # and so many for every question of the family, so that one can be evidence
 BINS = 128  # of equally many rows, that the scores are dealt in
-CLOSE = 1e-12  # values nearer than this are the same but for rounding
+CLOSE = 1e-12  # values nearer than this are the same but for rounding,
+DECIMALS = 12  # and so are those with the same decimals
 
 
 @dataclass(frozen=True)
@@ -38,9 +45,11 @@ class Test:
 
     __test__ = False  # to pytest: no test of ours
     measure: str
+    question: str
     value: float
     null_95: float  # what a fair model exceeds in 5 % (falls below, of the parity ratio)
-    p_value: float
+    p_value: float  # by itself
+    p_joint: float  # among the measures that ask the same
     p_holm: float = float("nan")  # among all tests of the audit
 
     @property
@@ -52,29 +61,62 @@ class Test:
         return "evidence" if self.evidence else "noise"
 
 
-def judged(measure: str, value: float, null: np.ndarray, tested: float | None = None) -> Test:
-    """tested: the value as the draws have it, if they see less than the value does."""
-    own = value if tested is None else tested
-    if measure in LOWER_IS_WORSE:
-        beyond, quantile = null <= own + CLOSE, SIGNIFICANT
-    else:
-        beyond, quantile = null >= own - CLOSE, 1 - SIGNIFICANT
-    p = (1 + int(beyond.sum())) / (1 + len(null))
-    return Test(measure, value, float(np.quantile(null, quantile)), p)
+class Seen(NamedTuple):
+    """A measure's value, and those of a fair model in all draws."""
+
+    measure: str
+    value: float
+    null: np.ndarray
+    tested: float | None = None  # the value as the draws have it, if they see less than it does
+
+
+def judged(question: str, seen: list[Seen]) -> list[Test]:
+    """p = (1 + the draws that are as extreme) / (1 + all); jointly, the draws any of whose own
+    p-values is as low."""
+    ranks = np.column_stack([p_values(of) for of in seen])  # the last row is what was observed
+    lowest = ranks.min(axis=1)
+    found = []
+    for of, p in zip(seen, ranks[-1], strict=True):
+        level = SIGNIFICANT if of.measure in LOWER_IS_WORSE else 1 - SIGNIFICANT
+        joint = float(np.mean(lowest <= p + CLOSE))
+        quantile = float(np.quantile(of.null, level))
+        found.append(Test(of.measure, question, of.value, quantile, float(p), joint))
+    return found
+
+
+def p_values(seen: Seen) -> np.ndarray:
+    """Of every draw among all of them, and last of what was observed."""
+    own = seen.value if seen.tested is None else seen.tested
+    sign = -1 if seen.measure in LOWER_IS_WORSE else 1
+    pool = np.round(sign * np.append(seen.null, own), DECIMALS)
+    return (len(pool) - np.searchsorted(np.sort(pool), pool, side="left")) / len(pool)
+
+
+def questions(tests: list[list[Test]]) -> int:
+    """What Holm's correction is over: the questions of every setting."""
+    return sum(len({test.question for test in of}) for of in tests)
 
 
 def family(tests: list[list[Test]]) -> list[list[Test]]:
-    """All tests of an audit with Holm's correction: no more than 5 % of fair models have any
-    evidence."""
-    flat = [test for of in tests for test in of]
-    corrected = iter(holm(np.array([test.p_value for test in flat])))
+    """All tests of an audit, setting by setting, with Holm's correction over their questions: no
+    more than 5 % of fair models have any evidence."""
+    lowest: dict[tuple[int, str], float] = {}
+    for place, of in enumerate(tests):
+        for test in of:
+            key = place, test.question
+            lowest[key] = min(lowest.get(key, 1.0), test.p_joint)
+    ordered = sorted(lowest, key=lambda key: lowest[key])  # stable: of equals the first
+    before, floor, times = 0.0, {}, {}
+    for rank, key in enumerate(ordered):
+        floor[key], times[key] = before, len(ordered) - rank
+        before = max(before, times[key] * lowest[key])
     return [
         [
-            Test(t.measure, t.value, t.null_95, t.p_value, float(next(corrected)))
+            replace(t, p_holm=min(max(floor[i, t.question], times[i, t.question] * t.p_joint), 1.0))
             for t in of
         ]
-        for of in tests
-    ]  # fmt: skip
+        for i, of in enumerate(tests)
+    ]
 
 
 # -- decisions ------------------------------------------------------------------------------------
@@ -90,20 +132,22 @@ def fair_rates(rng: np.random.Generator, shares: Shares, draws: int = DRAWS) -> 
 
 
 def decision_tests(rng: np.random.Generator, figures: Figures) -> list[Test]:
-    """Of selection rates, of true positive rates, and of both error rates together."""
+    """Of selection rates; of true positive rates, and of both error rates together."""
     shares = figures.selection_rate
     rates = fair_rates(rng, shares)
-    found = [
-        judged(name, of_shares(measure, shares), measure(rates, shares.trials, shares.parts))
+    selected = [
+        Seen(name, of_shares(measure, shares), measure(rates, shares.trials, shares.parts))
         for name, measure in SELECTION.items()
     ]
     gaps, nulls = [], []
     for own in (figures.tpr, figures.fpr):
         gaps.append(of_shares(largest_gap, own))
         nulls.append(largest_gap(fair_rates(rng, own), own.trials, own.parts))
-    found.append(judged("opportunity_gap", gaps[0], nulls[0]))
-    found.append(judged("odds_gap", max(gaps), np.maximum(*nulls)))
-    return found
+    wrong = [
+        Seen("opportunity_gap", gaps[0], nulls[0]),
+        Seen("odds_gap", max(gaps), np.maximum(*nulls)),
+    ]
+    return judged("selection", selected) + judged("errors", wrong)
 
 
 # -- scores ---------------------------------------------------------------------------------------
@@ -175,9 +219,9 @@ class Binned:
             yield rows
 
 
-def score_draws(tests: int) -> int:
-    """For a family of so many tests."""
-    return max(SCORE_DRAWS, PER_TEST * tests)
+def score_draws(asked: int) -> int:
+    """For a family of so many questions."""
+    return max(SCORE_DRAWS, PER_QUESTION * asked)
 
 
 def score_tests(
@@ -186,7 +230,7 @@ def score_tests(
     group: np.ndarray,
     groups: int,
     weights: np.ndarray | None,
-    tests: int,
+    asked: int,
 ) -> list[Test]:
     """KS and ABCC of the score, or of a regression's prediction.
 
@@ -194,16 +238,19 @@ def score_tests(
     """
     binned = Binned.of(score, group, groups, weights, BINS)
     seen = binned.observed()
-    null = binned.fair(rng, score_draws(tests))
+    null = binned.fair(rng, score_draws(asked))
     ks, abcc = score_gaps(score, group, groups, weights)
 
     def mean(area: np.ndarray) -> np.ndarray:
         return average_gap(area, groups)
 
-    return [
-        judged("ks", ks, null.highest, float(seen.highest[0])),
-        judged("abcc", abcc, mean(null.area), float(mean(seen.area)[0])),
-    ]
+    return judged(
+        "score",
+        [
+            Seen("ks", ks, null.highest, float(seen.highest[0])),
+            Seen("abcc", abcc, mean(null.area), float(mean(seen.area)[0])),
+        ],
+    )
 
 
 def unpooled_imparity(
@@ -218,7 +265,7 @@ def unpooled_imparity(
     shares = Shares.of(decision, own, len(names), weights)
     rates, imparity = fair_rates(rng, shares), SELECTION["imparity"]
     null = imparity(rates, shares.trials, shares.parts)
-    test = judged("imparity", of_shares(imparity, shares), null)
+    [test] = judged("selection", [Seen("imparity", of_shares(imparity, shares), null)])
     return {
         "groups": len(names),
         "value": test.value,

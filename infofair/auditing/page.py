@@ -128,8 +128,8 @@ def _found(content: dict[str, Any]) -> str:
         )
     rule = (
         "“Evidence” means that a fair model would show such a gap too rarely to put it down to "
-        f"chance: all {content['family']} tests of this audit together have a chance of at most "
-        "5 % to find anything where there is nothing (Holm’s correction). “Noise” does not mean "
+        f"chance: all tests of this audit together, which ask {content['family']} questions, have "
+        "a chance of at most 5 % to find anything where there is nothing. “Noise” does not mean "
         "that there is no gap; each part below says how small a gap this sample could have shown."
     )
     return _section(
@@ -140,7 +140,7 @@ def _found(content: dict[str, Any]) -> str:
 
 def _measures(content: dict[str, Any]) -> str:
     heads = [("text", "Group by"), ("text", "Measure"), *_plain("Value", "Chance, 95 %"),
-             *_plain("p", "p, Holm"), ("text", "Verdict"), ("text", "What it is")]  # fmt: skip
+             *_plain("p", "p of all"), ("text", "Verdict"), ("text", "What it is")]  # fmt: skip
     rows = []
     for setting in content["settings"]:
         for test in setting["measures"]:
@@ -154,7 +154,8 @@ def _measures(content: dict[str, Any]) -> str:
             )  # fmt: skip
     caption = (
         "Every measure, what chance gives a fair model in 95 of 100 cases (of the parity ratio, at "
-        "least), the p-value by itself and corrected for all tests."
+        "least), the p-value by itself and corrected for all tests: for measures that ask the same "
+        "by their common draws, for the questions of all parts by Holm."
     )
     return _section("measures", "Measures beside chance", table(caption, heads, rows))
 
@@ -304,7 +305,8 @@ def _made(content: dict[str, Any]) -> str:
         "groups, the smallest are. Nothing is dropped.",
         f"Chance: {dealt}, {count(rules['draws'])} times for rates and "
         f"{count(rules['score_draws'])} times for scores in {rules['score_bins']} bins; seed "
-        f"{rules['seed']}. Significance {rules['significance']:g} over all tests, by Holm.",
+        f"{rules['seed']}. Significance {rules['significance']:g} over all tests: jointly "
+        "(Westfall and Young) for measures that ask the same, by Holm for the questions.",
         f"Power: found in {rules['power']:.0%} of audits. Intervals: {rules['interval']:.0%}.",
         f"Thresholds were tried on {rules['folds']} parts that they were not chosen on.",
         "The same rows give the same bytes. Nothing was sent anywhere. The figures are in "

@@ -1,7 +1,8 @@
 """The smallest gap that a sample could show, and the rows it takes to show a given one.
 
 One group's rate is moved away from that of all others, who have a common one. The audit says
-"evidence" of it if any measure of this rate has p ≤ 0.05 / (tests of the audit): Holm's first step.
+"evidence" of it if any measure of this rate has a joint p ≤ 0.05 / (questions of the audit): Holm's
+first step.
 Both worlds, the fair one and this one, are drawn; what is announced is the gap, or the number of
 rows, at which four of five audits find it.
 """
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from infofair.auditing.chance import DECIMALS
 from infofair.auditing.figures import Shares
 from infofair.auditing.measures import LOWER_IS_WORSE, SELECTION, Measure, largest_gap
 from infofair.uncertainty import SIGNIFICANT
@@ -34,7 +36,7 @@ class Sample:
     rate: float
     trials: np.ndarray
     group: int
-    level: float  # of each test
+    level: float  # of each question
     measures: Mapping[str, Measure]
     seed: int
 
@@ -63,13 +65,17 @@ class Sample:
         rates[self.group] += gap if self.rate <= 0.5 else -gap
         unfair = self.draw(rng, np.clip(rates, *self.between), trials, DRAWS)
         fair = self.draw(rng, float(rates @ parts), trials, NULL_DRAWS)
-        allowed = max(int(self.level * (NULL_DRAWS + 1)) - 1, 0)  # null values as extreme
-        seen = np.zeros(DRAWS, bool)
+        lowest, of_fair = np.ones(DRAWS), np.ones(NULL_DRAWS)
         for name, measure in self.measures.items():
             sign = -1 if name in LOWER_IS_WORSE else 1
-            null = np.sort(sign * measure(fair, trials, parts))[::-1]
-            seen |= sign * measure(unfair, trials, parts) > null[allowed] + 1e-12
-        return float(seen.mean())
+            null = np.round(sign * measure(fair, trials, parts), DECIMALS)
+            seen = np.round(sign * measure(unfair, trials, parts), DECIMALS)
+            rising = np.sort(null)
+            for values, least in ((seen, lowest), (null, of_fair)):
+                beyond = NULL_DRAWS - np.searchsorted(rising, values, side="left")
+                np.minimum(least, (1 + beyond) / (1 + NULL_DRAWS), out=least)
+        as_low = np.searchsorted(np.sort(of_fair), lowest + 1e-12, side="right")
+        return float(np.mean((1 + as_low) / (1 + NULL_DRAWS) <= self.level))
 
     between = (0.0, 1.0)  # where rates are
 
@@ -138,12 +144,12 @@ def _places(trials: np.ndarray) -> list[int]:
 
 
 def of_shares(
-    name: str, shares: Shares, groups: list[str], rows: int, tests: int, seed: int
+    name: str, shares: Shares, groups: list[str], rows: int, asked: int, seed: int
 ) -> list[dict[str, Any]]:
     measures = SELECTION if name == "selection_rate" else {"opportunity_gap": largest_gap}
     return [
         _announced(
-            Sample(shares.overall, shares.trials, place, SIGNIFICANT / tests, measures, seed),
+            Sample(shares.overall, shares.trials, place, SIGNIFICANT / asked, measures, seed),
             name, groups[place], rows, GAP, 1.0,
         )
         for place in _places(shares.trials)
@@ -151,13 +157,13 @@ def of_shares(
 
 
 def of_means(
-    deviation: float, trials: np.ndarray, groups: list[str], rows: int, tests: int, seed: int
+    deviation: float, trials: np.ndarray, groups: list[str], rows: int, asked: int, seed: int
 ) -> list[dict[str, Any]]:
     """deviation: of one row's prediction."""
     measures = {name: SELECTION[name] for name in ("imparity", "largest_gap")}
     return [
         _announced(
-            Means(0.0, trials, place, SIGNIFICANT / tests, measures, seed),
+            Means(0.0, trials, place, SIGNIFICANT / asked, measures, seed),
             "mean_prediction", groups[place], rows, SMALL_EFFECT, deviation,
         )
         for place in _places(trials)

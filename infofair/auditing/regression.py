@@ -11,14 +11,14 @@ import numpy as np
 from scipy.special import entr
 from scipy.stats import t as student
 
-from infofair.auditing.chance import DRAWS, Binned, Test, judged, score_draws, score_tests
+from infofair.auditing.chance import DRAWS, Binned, Seen, Test, judged, score_draws, score_tests
 from infofair.auditing.figures import mean
 from infofair.auditing.groups import Setting
 from infofair.auditing.measures import imparity, largest_gap
 from infofair.auditing.rows import Rows
 
 BINS = 16  # of equally many rows: the bits that a prediction tells about the group
-TESTS = 7
+QUESTIONS = 5  # means, errors, absolute errors, bits, scores
 
 
 @dataclass(frozen=True)
@@ -78,24 +78,29 @@ class Figures:
 
 
 def tests(
-    rng: np.random.Generator, rows: Rows, setting: Setting, figures: Figures, family: int
+    rng: np.random.Generator, rows: Rows, setting: Setting, figures: Figures, asked: int
 ) -> list[Test]:
     """Of means, of errors, and of the distributions of what is predicted."""
     assert rows.score is not None
     nothing = np.empty(0)  # these measures see rates alone
-    found = []
-    for name, measure, of in (
-        ("imparity", imparity, figures.prediction),
-        ("largest_gap", largest_gap, figures.prediction),
-        ("error_gap", largest_gap, figures.error),
-        ("absolute_error_gap", largest_gap, figures.absolute_error),
-    ):
+
+    def seen(name: str, of: Means, fair: np.ndarray) -> Seen:
+        measure = imparity if name == "imparity" else largest_gap
         value = float(measure(of.means, nothing, nothing))
-        found.append(judged(name, value, measure(of.fair(rng), nothing, nothing)))
+        return Seen(name, value, measure(fair, nothing, nothing))
+
+    fair = figures.prediction.fair(rng)
+    means = [seen(name, figures.prediction, fair) for name in ("imparity", "largest_gap")]
+    found = judged("means", means)
+    for name, of in (
+        ("error_gap", figures.error),
+        ("absolute_error_gap", figures.absolute_error),
+    ):
+        found += judged(name, [seen(name, of, of.fair(rng))])
     binned = Binned.of(rows.score, setting.group, setting.groups, rows.weights, BINS)
-    null = bits(np.stack(list(binned.dealt(rng, score_draws(family))), axis=1))
-    found.append(judged("mutual_information", float(bits(binned.table)), null))
-    return found + score_tests(rng, rows.score, setting.group, setting.groups, rows.weights, family)
+    null = bits(np.stack(list(binned.dealt(rng, score_draws(asked))), axis=1))
+    found += judged("bits", [Seen("mutual_information", float(bits(binned.table)), null)])
+    return found + score_tests(rng, rows.score, setting.group, setting.groups, rows.weights, asked)
 
 
 def bits(table: np.ndarray) -> np.ndarray:

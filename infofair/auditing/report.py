@@ -26,12 +26,13 @@ SCHEMA = "infofair.audit/1"
 SMALL = 5  # people
 MANY = 50_000  # rows from which a third digit tells of five people
 COUNTS = ("rows",)
-FINE = ("p_value", "p_holm", "mutual_information")  # digits that tell nothing about one person
+# what tells of no one person, however many digits it has
+FINE = ("p_value", "p_joint", "p_holm", "mutual_information")
 EXACT = ("cuts", "rules")
 DIGITS = 6  # significant
 
 
-def rules(rows: Rows, tests: int, seed: int, notion: str) -> dict[str, Any]:
+def rules(rows: Rows, asked: int, seed: int, notion: str) -> dict[str, Any]:
     """Every choice that is not the user's data."""
     return {
         "smallest_group": groups.SMALLEST,
@@ -39,7 +40,7 @@ def rules(rows: Rows, tests: int, seed: int, notion: str) -> dict[str, Any]:
         "most_groups": groups.MOST,
         "significance": SIGNIFICANT,
         "draws": chance.DRAWS,
-        "score_draws": chance.score_draws(tests),
+        "score_draws": chance.score_draws(asked),
         "score_bins": chance.BINS,
         "power": power.POWER,
         "interval": 0.95,

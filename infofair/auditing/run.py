@@ -19,9 +19,6 @@ from infofair.parallel.progress import bar
 from infofair.thresholds import NOTIONS
 from infofair.uncertainty import null_quantile
 
-DECISION_TESTS = 7
-SCORE_TESTS = 2
-
 
 @dataclass(frozen=True)
 class Audit:
@@ -83,7 +80,7 @@ def audit(
 
 def of_rows(rows: Rows, *, notion: str, threshold: float, show_small: bool, seed: int) -> Audit:
     settings, notes = groups.settings(rows)
-    family = len(settings) * tests_each(rows)
+    family = len(settings) * questions_each(rows)
     made = []
     with bar(len(settings), "audit", "setting") as progress:
         for place, setting in enumerate(settings):
@@ -108,11 +105,11 @@ def of_rows(rows: Rows, *, notion: str, threshold: float, show_small: bool, seed
     return Audit(report.tidy(found, report.small_cells(rows, settings), show_small))
 
 
-def tests_each(rows: Rows) -> int:
-    """The tests of one setting."""
+def questions_each(rows: Rows) -> int:
+    """What is asked of one setting: about selection and errors, and about the score."""
     if rows.task == "regression":
-        return regression.TESTS
-    return DECISION_TESTS + (SCORE_TESTS if rows.score is not None else 0)
+        return regression.QUESTIONS
+    return 2 if rows.score is None else 3
 
 
 def _setting(
@@ -143,11 +140,7 @@ def _setting(
         found["tests"] += chance.score_tests(
             rng, rows.score, setting.group, setting.groups, rows.weights, family
         )
-    found["unpooled"] = None
-    if setting.pooled:
-        found["unpooled"] = chance.unpooled_imparity(
-            rng, rows.decision, setting.unpooled, rows.weights
-        )
+    found["unpooled"] = chance.unpooled_imparity(rng, rows.decision, setting.unpooled, rows.weights)
     found["power"] = [
         entry
         for name, shares in (("selection_rate", figures.selection_rate), ("tpr", figures.tpr))
@@ -162,9 +155,11 @@ def _setting(
 def _test(test: Test) -> dict[str, Any]:
     found: dict[str, Any] = {
         "measure": test.measure,
+        "question": test.question,
         "value": test.value,
         "null_95": test.null_95,
         "p_value": test.p_value,
+        "p_joint": test.p_joint,
         "p_holm": test.p_holm,
         "verdict": test.verdict,
     }

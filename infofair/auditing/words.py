@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from infofair.uncertainty import SIGNIFICANT
+
 # measure -> its name, and what it is
 MEASURES = {
     "imparity": ("Imparity", "mean gap between two groups, over all pairs (InfoFair's definition)"),
@@ -82,14 +84,26 @@ def found_by(setting: dict[str, Any]) -> list[str]:
 
 
 def verdict(setting: dict[str, Any]) -> str:
-    """One sentence on a setting's gap."""
-    own = found_by(setting)
-    if not own:
-        return "No evidence: every gap is within what chance gives a fair model."
-    if len(own) == len(setting["measures"]):
+    """One sentence on a setting's gaps."""
+    own, all_of_them = found_by(setting), setting["measures"]
+    if len(own) == len(all_of_them):
         return "Evidence, by every measure."
-    listed = ", ".join(name[0].lower() + name[1:] if name[1:2].islower() else name for name in own)
-    return f"Evidence, by {len(own)} of {len(setting['measures'])} measures: {listed}."
+    if own:
+        listed = ", ".join(_within(name) for name in own)
+        return f"Evidence, by {len(own)} of {len(all_of_them)} measures: {listed}."
+    hints = [MEASURES[of["measure"]][0] for of in all_of_them if of["p_value"] <= SIGNIFICANT]
+    if not hints:
+        return "No evidence: every gap is within what chance gives a fair model."
+    listed = ", ".join(map(_within, hints))
+    return (
+        "No evidence that holds among all tests of this audit. By itself more than chance gives in "
+        f"95 %, a hint and no more: {listed}."
+    )
+
+
+def _within(name: str) -> str:
+    """A measure's name within a sentence."""
+    return name[0].lower() + name[1:] if name[1:2].islower() else name
 
 
 def gap(setting: dict[str, Any], key: str) -> str:
@@ -109,9 +123,10 @@ def unpooled(setting: dict[str, Any]) -> str | None:
     of = setting["unpooled"]
     if of is None:
         return None
+    tiny = ", tiny ones included" if setting["pooled"] else ""
     says = "more than chance gives" if of["above_chance"] else "no evidence of bias by this figure"
     return (
-        f"Imparity over all {of['groups']} groups as they are, tiny ones included: "
+        f"Imparity over all {of['groups']} groups as they are{tiny}: "
         f"{number(of['value'])}; a fair model has up to {number(of['null_95'])} by chance (95 %), "
         f"p = {p_value(of['p_value'])}: {says}."
     )
@@ -147,7 +162,7 @@ def pooled(setting: dict[str, Any]) -> str | None:
 
 def summary(content: dict[str, Any]) -> list[str]:
     """A few lines for the terminal."""
-    lines = [f"{count(content['rows'])} rows, {content['family']} tests"]
+    lines = [f"{count(content['rows'])} rows, {content['family']} questions"]
     for setting in content["settings"]:
         lines.append(f"{setting['name']}: {verdict(setting)}")
         lines.append(f"  {gap(setting, main_figure(content))}")

@@ -43,7 +43,7 @@ def quick() -> Iterator[None]:
     """Little is drawn of scores and for power, for tests that look at other things."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chance, "SCORE_DRAWS", 19)
-        patch.setattr(chance, "PER_TEST", 1)
+        patch.setattr(chance, "PER_QUESTION", 1)
         patch.setattr(chance, "BINS", 4)
         patch.setattr(power, "STEPS", 1)
         patch.setattr(power, "NULL_DRAWS", 199)

@@ -5,11 +5,12 @@ import pytest
 from scipy.stats import fisher_exact, ks_2samp, multivariate_hypergeom, permutation_test
 
 from infofair.auditing import chance
-from infofair.auditing.chance import Binned, Test
+from infofair.auditing.chance import Binned, Seen, Test
 from infofair.auditing.figures import Figures, Shares
 from infofair.auditing.groups import settings
 from infofair.auditing.measures import SELECTION, largest_gap
 from infofair.auditing.rows import check
+from infofair.uncertainty import holm
 from tests.infofair.auditing.people import people
 
 
@@ -25,7 +26,7 @@ def test_of_two_groups_the_p_value_of_the_gap_is_scipys() -> None:
     null = largest_gap(
         chance.fair_rates(np.random.default_rng(0), shares), shares.trials, shares.parts
     )
-    found = chance.judged("largest_gap", float(np.ptp(shares.rates)), null)
+    [found] = chance.judged("", [Seen("largest_gap", float(np.ptp(shares.rates)), null)])
 
     def gap(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
         return np.abs(one.mean(axis=axis) - other.mean(axis=axis))
@@ -81,17 +82,45 @@ def test_dealt_bins_keep_their_sums(weighted: bool) -> None:
 
 def test_the_lowest_ratio_is_the_worst() -> None:
     null = np.linspace(0.5, 1, 99)
-    assert chance.judged("parity_ratio", 0.4, null).p_value == 0.01
-    assert chance.judged("parity_ratio", 1.0, null).p_value == 1
-    assert chance.judged("parity_ratio", 0.4, null).null_95 == pytest.approx(0.525)
-    assert chance.judged("largest_gap", 1.1, null).p_value == 0.01
+
+    def p(measure: str, value: float) -> float:
+        [test] = chance.judged("", [Seen(measure, value, null)])
+        assert test.p_joint == test.p_value
+        return test.p_value
+
+    assert p("parity_ratio", 0.4) == 0.01
+    assert p("parity_ratio", 1.0) == 1
+    assert p("largest_gap", 1.1) == 0.01
+    [test] = chance.judged("", [Seen("parity_ratio", 0.4, null)])
+    assert test.null_95 == pytest.approx(0.525)
 
 
-def test_holm_is_over_the_whole_audit() -> None:
-    each = [[Test("ks", 0, 0, p) for p in of] for of in ((0.01, 0.04), (0.03,))]
+def test_measures_that_say_the_same_are_corrected_for_nothing_and_others_for_each_other() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(size=(2, 9999))
+    same = chance.judged("", [Seen("ks", 2.5, one), Seen("abcc", 25.0, 10 * one)])
+    assert [test.p_joint for test in same] == [test.p_value for test in same]
+    apart = chance.judged("", [Seen("ks", 2.5, one), Seen("abcc", 0.1, other)])
+    assert apart[0].p_joint == pytest.approx(1 - (1 - apart[0].p_value) ** 2, rel=0.1)  # Šidák
+    assert apart[1].p_joint >= apart[1].p_value
+
+
+def test_holm_is_over_the_questions_of_all_settings() -> None:
+    def test(question: str, p: float) -> Test:
+        return Test("ks", question, 0, 0, 0, p)
+
+    each = [[test("a", 0.02), test("a", 0.01), test("b", 0.2)], [test("a", 0.015)]]
+    assert chance.questions(each) == 3
     found = chance.family(each)
-    assert [[round(t.p_holm, 9) for t in of] for of in found] == [[0.03, 0.06], [0.06]]
-    assert [[t.verdict for t in of] for of in found] == [["evidence", "noise"], ["noise"]]
+    assert [[round(t.p_holm, 9) for t in of] for of in found] == [[0.06, 0.03, 0.2], [0.03]]
+    assert [[t.evidence for t in of] for of in found] == [[False, True, False], [True]]
+
+
+def test_with_one_measure_a_question_it_is_holms() -> None:
+    p = np.random.default_rng(1).random(12) ** 3
+    tests = [[Test("ks", "a", 0, 0, q, q)] for q in p]
+    found = [of[0].p_holm for of in chance.family(tests)]
+    np.testing.assert_allclose(found, holm(p))
 
 
 def test_the_unpooled_imparity_counts_every_group() -> None:
@@ -129,7 +158,7 @@ def accused(
             tests.append(chance.decision_tests(rng, Figures.of(rows, setting)))
             if scores:
                 tests[-1] += chance.score_tests(
-                    rng, rows.score, setting.group, setting.groups, rows.weights, 27
+                    rng, rows.score, setting.group, setting.groups, rows.weights, 9
                 )
         found += any(test.evidence for of in chance.family(tests) for test in of)
     return found / audits
@@ -140,7 +169,7 @@ def with_draws(patch: pytest.MonkeyPatch, draws: int, bins: int) -> None:
     function = chance.fair_rates
     patch.setattr(chance, "fair_rates", lambda rng, shares: function(rng, shares, draws))
     patch.setattr(chance, "SCORE_DRAWS", draws)
-    patch.setattr(chance, "PER_TEST", 0)
+    patch.setattr(chance, "PER_QUESTION", 0)
     patch.setattr(chance, "BINS", bins)
 
 
@@ -171,6 +200,6 @@ def test_each_test_by_itself_has_its_level(measure: str) -> None:
     function = SELECTION[measure]
     drawn = function(chance.fair_rates(rng, shares, 100_000), shares.trials, shares.parts)
     each = drawn.reshape(500, 200)  # one that is observed, and the null of its test
-    p = np.array([chance.judged(measure, own[0], own[1:]).p_value for own in each])
+    p = np.array([chance.p_values(Seen(measure, own[0], own[1:]))[-1] for own in each])
     for level in (0.01, 0.05, 0.2):
         assert np.mean(p <= level) <= level + 3 * np.sqrt(level * (1 - level) / len(p))

@@ -6,7 +6,6 @@ import resource
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +15,11 @@ import pytest
 import infofair
 from infofair.auditing import cli, demo
 from tests.conftest import ROOT
-from tests.infofair.auditing.people import loans, people, quick
+from tests.infofair.auditing.people import loans, people
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 COMMAND = ["audit", "loans.csv", "--label", "y", "--score", "p", "--sensitive", "sex,race"]
 FILES = {"index.html", "audit.json", "model_card.md"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_draws() -> Iterator[None]:
-    with quick():
-        yield
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The page and the model card: what they say, that they are safe, self-contained and well built."""
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,20 +11,15 @@ import pytest
 import infofair
 from infofair.auditing import card, charts, page, words
 from infofair.auditing.run import Audit
-from tests.infofair.auditing.people import loans, people, quick
+from tests.infofair.auditing.people import loans, people
 from tests.study.page.inputs import Page, text_of
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 HOSTILE = """</script></style><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;|`*"""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_draws() -> Iterator[None]:
-    with quick():
-        yield
-
-
 @pytest.fixture(scope="module")
-def audit() -> Audit:
+def audit(few_draws: None) -> Audit:
     frame = loans(1500)
     return infofair.audit(
         frame["y"], score=frame["p"], sensitive_features=frame[["sex", "race", "age"]],

@@ -13,7 +13,7 @@ from infofair.auditing.power import POWER, Means, Sample
 from infofair.auditing.rows import Rows
 from tests.infofair.auditing.test_chance import with_draws
 
-TESTS = 7
+QUESTIONS = 2
 
 
 def shares_of(sizes: list[int], rate: float) -> Shares:
@@ -40,7 +40,7 @@ def found_by_audits(sizes: np.ndarray, group: int, rate: float, gap: float, audi
 
 def announced(sizes: list[int], rate: float, group: int) -> Sample:
     shares = shares_of(sizes, rate)
-    return Sample(rate, shares.trials, group, 0.05 / TESTS, SELECTION, seed=0)
+    return Sample(rate, shares.trials, group, 0.05 / QUESTIONS, SELECTION, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_power_is_within_five_points(sizes: list[int], rate: float) -> None:
 
 def test_of_two_large_groups_the_gap_is_the_textbooks() -> None:
     gap = announced([20_000, 20_000], 0.3, 0).smallest_gap()
-    critical = norm.ppf(1 - 0.05 / TESTS / 2) + norm.ppf(POWER)
+    critical = norm.ppf(1 - 0.05 / QUESTIONS / 2) + norm.ppf(POWER)
     assert gap == pytest.approx(critical * np.sqrt(0.3 * 0.7 * 2 / 20_000), rel=0.05)
 
 

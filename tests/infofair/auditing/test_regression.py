@@ -46,9 +46,9 @@ def test_of_two_groups_the_p_value_of_a_gap_is_welchs() -> None:
     )
     [setting] = settings(rows)[0]
     figures = regression.Figures.of(rows, setting)
-    tests = regression.tests(np.random.default_rng(0), rows, setting, figures, 7)
+    tests = regression.tests(np.random.default_rng(0), rows, setting, figures, regression.QUESTIONS)
     found = {test.measure: test for test in tests}
-    assert len(tests) == regression.TESTS
+    assert chance.questions([tests]) == regression.QUESTIONS
     one, other = (frame.loc[frame["g"] == g, "said"] for g in "ab")
     expected = ttest_ind(one, other, equal_var=False)
     assert found["largest_gap"].value == pytest.approx(abs(one.mean() - other.mean()))
@@ -73,7 +73,7 @@ def test_fair_predictions_are_accused_in_at_most_six_of_a_hundred(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(chance, "SCORE_DRAWS", 199)
-    monkeypatch.setattr(chance, "PER_TEST", 0)
+    monkeypatch.setattr(chance, "PER_QUESTION", 0)
     monkeypatch.setattr(chance, "BINS", 8)
     monkeypatch.setattr(regression, "BINS", 4)
     accused = 0
@@ -86,6 +86,7 @@ def test_fair_predictions_are_accused_in_at_most_six_of_a_hundred(
         )
         [setting] = settings(rows)[0]
         figures = regression.Figures.of(rows, setting)
-        tests = regression.tests(np.random.default_rng(seed), rows, setting, figures, 7)
+        rng = np.random.default_rng(seed)
+        tests = regression.tests(rng, rows, setting, figures, regression.QUESTIONS)
         accused += any(test.evidence for test in chance.family([tests])[0])
     assert accused / 60 <= 0.06

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ import pytest
 import infofair
 from infofair.auditing import report
 from infofair.auditing.run import Audit
-from tests.infofair.auditing.people import loans, people, quick
+from tests.infofair.auditing.people import loans, people
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 SCHEMA = json.loads(files("infofair.auditing").joinpath("schema.json").read_text("utf-8"))
 NAMES = {"index.html", "audit.json", "model_card.md"}
 
@@ -29,14 +29,8 @@ def audited(
     )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_draws() -> Iterator[None]:
-    with quick():
-        yield
-
-
 @pytest.fixture(scope="module")
-def full() -> Audit:
+def full(few_draws: None) -> Audit:
     frame = loans()
     rng = np.random.default_rng(0)
     return audited(
@@ -47,13 +41,13 @@ def full() -> Audit:
 
 
 @pytest.fixture(scope="module")
-def regression() -> Audit:
+def regression(few_draws: None) -> Audit:
     frame = loans()
     return audited(frame.assign(y=frame["p"] * 3 + frame["y"]), task="regression")
 
 
 @pytest.fixture(scope="module")
-def decisions() -> Audit:
+def decisions(few_draws: None) -> Audit:
     frame = people(600, 3)
     return infofair.audit(frame["y"], decision=frame["p"] > 0.5, sensitive_features=frame["g"])
 

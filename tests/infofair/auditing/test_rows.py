@@ -1,6 +1,5 @@
 """What can be wrong with what is given, one message each; and what fairlearn takes, we take."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ from fairlearn.metrics import MetricFrame, selection_rate
 import infofair
 from infofair.auditing.rows import check, classes
 from infofair.errors import Problem
-from tests.infofair.auditing.people import people, quick
+from tests.infofair.auditing.people import people
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 FRAME = people(200)
 
 Y, P, G = FRAME["y"], FRAME["p"], FRAME["g"]
@@ -20,12 +20,6 @@ H = pd.Series(["x", "z"] * 100, name="h")
 ONE = np.arange(len(FRAME)) == 16  # row 17
 SAME = pd.Series(["x"] * len(FRAME), name="g")
 TEXT = P.astype(str)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_draws() -> Iterator[None]:
-    with quick():
-        yield
 
 
 @pytest.mark.parametrize(

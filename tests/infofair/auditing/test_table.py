@@ -4,7 +4,6 @@ import gzip
 import io
 import pickle
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +24,10 @@ from tests.fuzzing import (
     limited,
     spoiled,
 )
-from tests.infofair.auditing.people import loans, quick
+from tests.infofair.auditing.people import loans
 from tests.stages.test_fuzz import TABLE
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 COLUMNS = ["y", "p", "sex", "race"]
 
 
@@ -118,12 +118,6 @@ def test_without_pyarrow_a_parquet_file_says_so(
 # -- fuzz -----------------------------------------------------------------------------------------
 
 COMMAND = ["audit", "given.csv", "--label", "y", "--score", "p", "--sensitive", "sex,race"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_draws() -> Iterator[None]:
-    with quick():
-        yield
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
