@@ -35,6 +35,7 @@ DRAWS = 9_999  # of counts: no p is below 0.0001
 SCORE_DRAWS = 1_999  # of scores' distributions, at least
 PER_QUESTION = 50  # and so many for every question of the family, so that one can be evidence
 BINS = 128  # of equally many rows, that the scores are dealt in
+MOST_UNPOOLED = 500  # groups
 CLOSE = 1e-12  # values nearer than this are the same but for rounding,
 DECIMALS = 12  # and so are those with the same decimals
 
@@ -255,13 +256,15 @@ def score_tests(
 
 def unpooled_imparity(
     rng: np.random.Generator, decision: np.ndarray, group: np.ndarray, weights: np.ndarray | None
-) -> Mapping[str, float | int | bool]:
+) -> Mapping[str, float | int | bool] | None:
     """The paper's imparity of all groups as they are, tiny ones included, and what chance gives.
 
     Tiny groups have rates that chance moves far, so that this figure often says little; it stands
-    by itself, not in the family of tests.
+    by itself, not in the family of tests. None if there are too many groups for it to say anything.
     """
     names, own = np.unique(group, return_inverse=True)
+    if len(names) > MOST_UNPOOLED:
+        return None
     shares = Shares.of(decision, own, len(names), weights)
     rates, imparity = fair_rates(rng, shares), SELECTION["imparity"]
     null = imparity(rates, shares.trials, shares.parts)

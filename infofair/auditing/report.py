@@ -76,7 +76,7 @@ def tidy(content: dict[str, Any], small: bool, show_small: bool) -> dict[str, An
 
 
 def _hidden(setting: dict[str, Any]) -> dict[str, Any]:
-    named = [own for own in setting["pooled"] if own["rows"] >= SMALL]
+    named = [own for own in setting["pooled"] if own["rows"] >= SMALL]  # largest first
     fewer = len(setting["pooled"]) - len(named)
     if fewer:
         named.append({"name": f"{fewer} of fewer than {SMALL} people", "rows": None})

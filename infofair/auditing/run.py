@@ -19,6 +19,8 @@ from infofair.parallel.progress import bar
 from infofair.thresholds import NOTIONS
 from infofair.uncertainty import null_quantile
 
+NAMED = 50  # tiny groups
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -120,7 +122,7 @@ def _setting(
         "name": setting.name,
         "attributes": list(setting.attributes),
         "cuts": {name: list(cuts) for name, cuts in setting.cuts.items()},
-        "pooled": [{"name": name, "rows": size} for name, size in setting.pooled.items()],
+        "pooled": _pooled(setting),
     }
     draw = int(np.random.default_rng(seed).integers(2**31))
     if rows.task == "regression":
@@ -149,6 +151,15 @@ def _setting(
     scored = rows.score is not None
     found["remedy"] = remedies.remedy(rows, setting, notion, draw) if scored else None
     found["splits"] = _splits(rows, setting)
+    return found
+
+
+def _pooled(setting: Setting) -> list[dict[str, Any]]:
+    """The tiny groups, largest first; of very many, the rest together."""
+    ordered = sorted(setting.pooled.items(), key=lambda own: -own[1])
+    found = [{"name": name, "rows": size} for name, size in ordered[:NAMED]]
+    if more := ordered[NAMED:]:
+        found.append({"name": f"{len(more)} more", "rows": sum(size for _, size in more)})
     return found
 
 

@@ -123,12 +123,13 @@ def unpooled(setting: dict[str, Any]) -> str | None:
     of = setting["unpooled"]
     if of is None:
         return None
+    p = p_value(of["p_value"])
     tiny = ", tiny ones included" if setting["pooled"] else ""
     says = "more than chance gives" if of["above_chance"] else "no evidence of bias by this figure"
     return (
         f"Imparity over all {of['groups']} groups as they are{tiny}: "
         f"{number(of['value'])}; a fair model has up to {number(of['null_95'])} by chance (95 %), "
-        f"p = {p_value(of['p_value'])}: {says}."
+        f"p {'' if p.startswith('<') else '= '}{p}: {says}."
     )
 
 

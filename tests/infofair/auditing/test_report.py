@@ -173,6 +173,18 @@ def test_what_is_suppressed_is_not_determined_by_what_is_shown() -> None:
     assert counts[0] == counts[1]
 
 
+def test_very_many_groups_are_counted_not_listed() -> None:
+    frame = people(3000, 2, equal=True)
+    towns = [f"town {i}" if i < 1000 else "city" for i in range(3000)]
+    found = infofair.audit(
+        frame["y"], score=frame["p"], sensitive_features={"town": towns}, show_small=True
+    ).to_dict()
+    [setting] = found["settings"]
+    assert [own["name"] for own in setting["groups"]] == ["city", "1000 groups pooled"]
+    assert setting["pooled"][-1] == {"name": "950 more", "rows": 950}
+    assert setting["unpooled"] is None
+
+
 def test_show_small_shows_everything() -> None:
     found = audited(with_three(), ("race", "sex"), show_small=True).to_dict()
     assert found["protected"] is False
