@@ -71,8 +71,8 @@ def found(dataset: str) -> dict[str, Any]:
             show_small=True,
             names={
                 "file": f"{full_method_name(METHOD)} on {dataset_name(dataset)}{simulated}",
-                "label": "the label of the test rows",
-                "score": "the model's probability",
+                "label": "y of the test rows",
+                "score": "the probability of y = 1",
             },
         ).to_dict()
     except Problem as problem:

@@ -100,6 +100,7 @@ def of_rows(rows: Rows, *, notion: str, threshold: float, show_small: bool, seed
         "rules": report.rules(rows, family, seed, notion),
         "family": family,
         "evidence": any(test["verdict"] == "evidence" for own in made for test in own["measures"]),
+        "headline": {own["name"]: _headline(own["measures"]) for own in made},
         "settings": made,
         "leaks": None if rows.features is None else leaks.leaks(rows.features, rows.y, seed),
         "notes": notes,
@@ -152,6 +153,12 @@ def _setting(
     found["remedy"] = remedies.remedy(rows, setting, notion, draw) if scored else None
     found["splits"] = _splits(rows, setting)
     return found
+
+
+def _headline(measures: list[dict[str, Any]]) -> dict[str, float]:
+    """Values, and how many are evidence: flat, so that `dvc metrics diff` shows them."""
+    values = {own["measure"]: own["value"] for own in measures}
+    return values | {"evidence": sum(own["verdict"] == "evidence" for own in measures)}
 
 
 def _pooled(setting: Setting) -> list[dict[str, Any]]:

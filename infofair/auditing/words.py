@@ -127,7 +127,7 @@ def unpooled(setting: dict[str, Any]) -> str | None:
     tiny = ", tiny ones included" if setting["pooled"] else ""
     says = "more than chance gives" if of["above_chance"] else "no evidence of bias by this figure"
     return (
-        f"Imparity over all {of['groups']} groups as they are{tiny}: "
+        f"Imparity over the {of['groups']} groups as they are{tiny}: "
         f"{number(of['value'])}; a fair model has up to {number(of['null_95'])} by chance (95 %), "
         f"p {'' if p.startswith('<') else '= '}{p}: {says}."
     )
