@@ -13,6 +13,7 @@ WIDTH = 360  # of the drawing; it is scaled to the column it stands in
 LEFT, RIGHT = 8, 12
 ROW = 30
 LONGEST = 46  # characters of a group's name that fit
+MARGIN, TOP, BOTTOM = 46, 26, 194  # of the front
 MOST_TIMES = 6.0  # what chance gives, that the chart of measures shows
 
 
@@ -131,10 +132,10 @@ def front(title: str, remedy: dict[str, Any]) -> str:
     """Accuracy against the gap: as it is, and with thresholds at every tolerance."""
     points = sorted(remedy["front"], key=lambda point: point["gap"])
     everyone = [*points, remedy["before"]]
-    across = Axis([0.0, *(p["gap"] for p in everyone)], 46, WIDTH - RIGHT)
-    up = Axis([p["accuracy"] for p in everyone], 180, 12)
-    parts = [_line("grid", across(t), 12, across(t), 180) for t in across.ticks]
-    parts += [_line("grid", 46, up(t), WIDTH - RIGHT, up(t)) for t in up.ticks]
+    across = Axis([0.0, *(p["gap"] for p in everyone)], MARGIN, WIDTH - RIGHT)
+    up = Axis([p["accuracy"] for p in everyone], BOTTOM, TOP)
+    parts = [_line("grid", across(t), TOP, across(t), BOTTOM) for t in across.ticks]
+    parts += [_line("grid", MARGIN, up(t), WIDTH - RIGHT, up(t)) for t in up.ticks]
     path = " ".join(f"{across(p['gap']):.1f},{up(p['accuracy']):.1f}" for p in points)
     parts.append(f'<polyline class="front" points="{path}"/>')
     for point in points:
@@ -151,13 +152,13 @@ def front(title: str, remedy: dict[str, Any]) -> str:
         f"{number(remedy['before']['gap'])}, accuracy {number(remedy['before']['accuracy'])}"
         "</title></path>"
     )
-    parts += [_text("tick", across(t), 194, across.label(t)) for t in across.ticks]
-    parts += [_text("tick end", 42, up(t) + 4, up.label(t)) for t in up.ticks]
-    parts += [_text("tick", (46 + WIDTH - RIGHT) / 2, 210, "largest gap")]
-    parts += [_text("name", 2, 8, "accuracy")]
+    parts += [_text("tick", across(t), BOTTOM + 14, across.label(t)) for t in across.ticks]
+    parts += [_text("tick end", MARGIN - 4, up(t) + 4, up.label(t)) for t in up.ticks]
+    parts += [_text("tick", (MARGIN + WIDTH - RIGHT) / 2, BOTTOM + 30, "largest gap")]
+    parts += [_text("name", 2, 10, "accuracy")]
     described = (
         f"as it is, gap {number(remedy['before']['gap'])} and accuracy "
         f"{number(remedy['before']['accuracy'])}; thresholds by group reach a gap of "
         f"{number(points[0]['gap'])} at {number(points[0]['accuracy'])}"
     )
-    return _svg(title, described, 216, parts)
+    return _svg(title, described, BOTTOM + 36, parts)
