@@ -10,7 +10,7 @@ import numpy as np
 from infofair.auditing.words import MEASURES, number
 
 WIDTH = 360  # of the drawing; it is scaled to the column it stands in
-LEFT, RIGHT = 8, 12
+LEFT, RIGHT = 16, 16
 ROW = 30
 LONGEST = 46  # characters of a group's name that fit
 MARGIN, TOP, BOTTOM = 46, 26, 194  # of the front
