@@ -61,6 +61,8 @@ class Axis:
 
     def label(self, tick: float) -> str:
         digits = max(0, -int(np.floor(np.log10(self.step) + 1e-9)))
+        if round(self.step, digits) != round(self.step, digits + 1):  # 0.25, 0.025
+            digits += 1
         return f"{tick + 0.0:.{digits}f}".replace("-", "−")
 
 

@@ -125,16 +125,19 @@ def test_a_long_name_is_cut_in_charts_and_whole_in_tables() -> None:
     ("values", "ticks"),
     [
         ([0.0, 1.0], ["0.00", "0.25", "0.50", "0.75", "1.00"]),
+        ([0.91, 1.0], ["0.900", "0.925", "0.950", "0.975", "1.000"]),
         ([0.13, 0.31], ["0.10", "0.15", "0.20", "0.25", "0.30", "0.35"]),
-        ([-0.02, 0.021], ["−0.02", "−0.01", "0.00", "0.01", "0.02", "0.03"]),
+        ([-0.02, 0.02], ["−0.02", "−0.01", "0.00", "0.01", "0.02"]),
         ([5.0, 5.0], ["4", "6"]),
-        ([0.0], ["0.00"]),
+        ([0.0], ["0.00", "0.25"]),
     ],
 )
 def test_axes_have_round_ticks(values: list[float], ticks: list[str]) -> None:
     axis = charts.Axis(values, 0, 100)
     labels = [axis.label(tick) for tick in axis.ticks]
-    assert set(ticks) <= set(labels) or len(labels) >= 2
+    assert len(labels) == len(set(labels)) >= 2
+    assert set(ticks) <= set(labels)
+    assert [float(label.replace("−", "-")) for label in labels] == pytest.approx(axis.ticks)
     assert axis.low <= min(values) <= max(values) <= axis.high
     assert (axis(axis.low), axis(axis.high)) == (0, 100)
 
