@@ -1,8 +1,7 @@
 """The audit on our own models: vanilla on the test rows, as if somebody else had handed it in.
 
 Its seed is the one with the best macro F1 on the validation rows, as evidently in the paper. The
-data are public, so that small cells are shown. Paths are here and not in study/paths.py for the
-moment: a change of that file runs every stage again.
+data are public, so that small cells are shown.
 """
 
 from pathlib import Path
@@ -26,18 +25,6 @@ from study.labels import dataset_name, full_method_name
 
 METHOD = "vanilla"
 NOTEBOOK = "audit"
-
-
-def result(dataset: str) -> Path:
-    return paths.RESULTS / "audit" / f"{dataset}.json"
-
-
-def report(dataset: str) -> Path:
-    return paths.REPORTS / f"audit-{dataset}.html"
-
-
-def executed(dataset: str) -> Path:
-    return paths.executed(f"audit-{dataset}")
 
 
 def chosen(stored: Predictions, data: Prepared) -> np.ndarray:
@@ -83,11 +70,11 @@ def write(dataset: str) -> None:
     """The figures, their page, and the notebook that sums them up."""
     content = found(dataset)
     told = content.get("not_audited")
-    write_text(result(dataset), to_json(content))
-    write_text(report(dataset), page.nothing(told) if told else page.page(content))
-    given = {"audit": str(result(dataset))}
+    write_text(paths.audit(dataset), to_json(content))
+    write_text(paths.audit_page(dataset), page.nothing(told) if told else page.page(content))
+    given = {"audit": str(paths.audit(dataset))}
     done = notebooks.execute(need(paths.notebook(NOTEBOOK), "a fresh clone"), given)
-    with whole(executed(dataset)) as partial:
+    with whole(paths.executed(f"{NOTEBOOK}-{dataset}")) as partial:
         nbformat.write(done, partial)
 
 

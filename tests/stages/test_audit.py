@@ -52,15 +52,15 @@ def made(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
 def test_it_writes_figures_a_page_and_a_notebook(made: Prepared) -> None:
     """(.ci/miniature runs it twice, and compares the bytes.)"""
     audit.main("compas")
-    content = json.loads(audited.result("compas").read_text())
+    content = json.loads(paths.audit("compas").read_text())
     assert [own["name"] for own in content["settings"]] == ["gender", "race", "gender × race"]
     assert content["rows"] == len(made.split["test"])
     assert content["protected"] is False
     assert content["source"]["file"] == "Vanilla on COMPAS (simulated)"
     assert {own["column"] for own in content["leaks"]} <= set(made.features)
-    page = audited.report("compas").read_text()
+    page = paths.audit_page("compas").read_text()
     assert "Fairness audit of Vanilla on COMPAS (simulated)" in page
-    done = nbformat.read(audited.executed("compas"), as_version=4)
+    done = nbformat.read(paths.executed("audit-compas"), as_version=4)
     shown = json.dumps([cell.get("outputs", []) for cell in done.cells])
     assert "evidence by" in shown
     assert "Selection rates run from" in shown
@@ -97,8 +97,8 @@ def test_data_too_small_to_compare_groups_stop_no_pipeline(
     shown = nbformat.v4.new_notebook()
     monkeypatch.setattr(notebooks, "execute", lambda path, given: shown)
     audit.main("compas")
-    content = json.loads(audited.result("compas").read_text())
+    content = json.loads(paths.audit("compas").read_text())
     assert "nothing to compare" in content["not_audited"]
-    assert "Nothing was compared" in audited.report("compas").read_text()
-    assert audited.summary(audited.result("compas")) == content["not_audited"]
-    assert audited.sentences(audited.result("compas")) == ""
+    assert "Nothing was compared" in paths.audit_page("compas").read_text()
+    assert audited.summary(paths.audit("compas")) == content["not_audited"]
+    assert audited.sentences(paths.audit("compas")) == ""

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from infofair import grids, methods
 from infofair.storage import read_json
-from study import audited, params, paths, plans, results
+from study import params, paths, plans, results
 from study.comparison.measured import BUDGETS, TAKING_PART, needs_s, split_name
 from study.measure import AMOUNTS, TOLERANCES
 from study.results import METRICS
@@ -382,7 +382,7 @@ def test_the_audit_finds_by_itself_which_columns_hold_no_evidence_by_imparity(
     dataset: str, not_above: set[str]
 ) -> None:
     """Three of nine, as an audit by hand had found; and COMPAS' leak."""
-    path = ROOT / audited.result(dataset)
+    path = ROOT / paths.audit(dataset)
     if not path.exists():
         pytest.skip(f"{path.name} is not there: run dvc repro")
     content = read_json(path)
