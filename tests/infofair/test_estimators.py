@@ -1,7 +1,9 @@
 """The estimators as a user has them: scikit-learn's contract, s in any form, files, mistakes."""
 
 import pickle
+import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ from torch import nn
 import infofair
 from infofair import InfoFairClassifier, InfoFairRegressor, fit_many
 from infofair.errors import Damaged, Problem
-from infofair.framework import stacked, trunk
+from infofair.framework import recipe, stacked, trunk
+from tests.conftest import ROOT
+from tests.documents import blocks
 
 Table = tuple[np.ndarray, np.ndarray, pd.DataFrame]
 
@@ -341,3 +345,32 @@ def test_a_forgotten_s_is_a_warning_unless_alpha_was_asked_for() -> None:
         fit_many(InfoFairClassifier(), X, y, sensitive_features=y, seeds=[])
     with pytest.raises(Problem, match="no sensitive_features"):
         fit_many(InfoFairClassifier(), X, y, sensitive_features=None)
+
+
+# -- the documents --------------------------------------------------------------------------------
+
+
+def test_the_documents_examples_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One after the other, as a reader would run them, but not for as long."""
+    whole = recipe.training
+
+    def short(*given: Any, **named: Any) -> recipe.Training:
+        return replace(whole(*given, **named | {"warm_up": None}), epochs=2, warm_up=1)
+
+    monkeypatch.setattr(recipe, "training", short)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for code in blocks("docs/estimators.md", "python"):
+        exec(compile(code, "docs/estimators.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert said.startswith("Information(bits=") and len(said.splitlines()) == 7
+    X, s = names["X"], names["people"]
+    assert (names["again"].predict(X) == names["model"].predict(X)).all()
+    readme = re.sub(r"\s*\n", " ", (ROOT / "README.md").read_text(encoding="utf-8"))
+    (line,) = re.findall(r"`(InfoFairClassifier\(.+?\))`", readme)
+    frame = s.assign(race=s["sex"])
+    exec(f"fitted = {line}", names | {"df": frame}, names)
+    fitted = names["fitted"]
+    assert set(fitted.information_.attributes) == {"sex", "race", "age"}
