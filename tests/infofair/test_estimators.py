@@ -56,8 +56,8 @@ def same(one: Any, other: Any) -> bool:
 
 # trained shorter than by default, which the slow ones are
 CHECKED = [
-    InfoFairClassifier(epochs=10, learning_rate=0.03),
-    InfoFairRegressor(epochs=8, learning_rate=0.02),
+    InfoFairClassifier(epochs=4, learning_rate=0.1),
+    InfoFairRegressor(epochs=3, learning_rate=0.1),
 ]
 
 
