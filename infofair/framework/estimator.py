@@ -159,10 +159,10 @@ class Fair(BaseEstimator):
         return (X if self.scale_ is None else self.scale_(X)).astype(np.float32)
 
     def _finish(self, plan: Plan, fitted: stacked.Fitted, kept: Kept) -> None:
-        # in double precision rows are the same bits in whatever company, up to what is ever shown
-        self.predictor_ = (
-            fitted.predictor.double() if plan.replaced.extractor is None else fitted.predictor
-        )
+        # in double precision no row's prediction depends visibly on those beside it; somebody's own
+        # module may hold constants in single
+        own = plan.replaced.extractor or plan.replaced.target_predictor
+        self.predictor_ = fitted.predictor if own else fitted.predictor.double()
         self.critics_, self.loss_curve_ = fitted.critics, fitted.curve
         self.n_iter_ = len(fitted.curve)
         self.outcome_, self.shape_ = plan.outcome, plan.X.shape[1:]
@@ -314,7 +314,9 @@ def fit_together(estimators: list[Any], X: Any, y: Any, given: Any) -> None:
     """Estimators that differ by alpha and random_state only."""
     first = estimators[0]
     X, y = first._validated(X, y)
-    alphas = [own._alpha(given) for own in estimators]
+    alphas = []
+    for own in estimators:  # no comprehension: its frame would hide the caller from a warning
+        alphas.append(own._alpha(given))
     attributes, columns = [], None
     if given is not None:
         columns = sensitive.frame(given, len(X))

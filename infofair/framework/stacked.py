@@ -230,8 +230,12 @@ class Pass:
             seen = rows[:, part]
             noise = self.drawing_noise(seen.shape[1])
             judged = self.judge(z[:, part], seen, y[:, part], noise)
-            number = torch.tensor(float((self.steps - 1) * how.critic_steps + i + 1))
+            number = self.number((self.steps - 1) * how.critic_steps + i + 1)
             self.critics.descend(judged.loss.sum(), how.critic_learning_rate, 0.0, number)
+
+    def number(self, step: int) -> Tensor:
+        """Of a step, as Adam's kernel wants it."""
+        return torch.tensor(float(step), device=self.on)
 
     def step(self, rows: Tensor, epoch: int) -> Tensor:
         """One step of everybody; T of every model, R."""
@@ -246,8 +250,9 @@ class Pass:
             if epoch >= how.warm_up:
                 judged = self.judge(z, rows, y, [None] * len(self.s))
                 loss = loss + self.alpha * (judged.log_q + judged.log_ratio)
-        number = torch.tensor(float(self.steps))
-        self.predictors.descend(loss.sum(), how.learning_rate, how.weight_decay, number)
+        self.predictors.descend(
+            loss.sum(), how.learning_rate, how.weight_decay, self.number(self.steps)
+        )
         return T.detach()
 
     @torch.no_grad()

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from infofair.errors import Damaged
+from infofair.errors import Damaged, Problem
 from infofair.storage import load_arrays, save_arrays
 
 FORMAT = 1
@@ -20,9 +20,16 @@ FORMAT = 1
 def save(
     path: Path, about: dict[str, Any], arrays: dict[str, np.ndarray], module: nn.Module
 ) -> None:
-    text = np.array(json.dumps({"format": FORMAT, **about}))
+    text = np.array(json.dumps({"format": FORMAT, **about}, default=_plain))
     state = {f"module/{n}": own.detach().cpu().numpy() for n, own in module.state_dict().items()}
     save_arrays(path, {"about": text} | arrays | state)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and pandas' columns as Python's."""
+    if not hasattr(value, "tolist"):
+        raise Problem(f"{value!r} cannot be saved; expected numbers and strings as parameters")
+    return value.tolist()
 
 
 def load(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, torch.Tensor]]:

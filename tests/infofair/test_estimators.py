@@ -218,7 +218,12 @@ def test_a_saved_model_predicts_the_same(option: str, tmp_path: Path) -> None:
     X, y, s = table(400)
     given, columns = OPTIONS[option]
     labels = np.array(["no", "yes"], object)[y]
-    own = InfoFairClassifier(2.0, **QUICK | given, random_state=np.random.RandomState(4))
+    own = InfoFairClassifier(
+        np.float64(2),
+        **QUICK | given,
+        random_state=np.random.RandomState(4),
+        continuous=np.array([]),
+    )
     model = own.fit(pd.DataFrame(X, columns=list("abcde")), labels, sensitive_features=s[columns])
     model.save(tmp_path / "model.npz")
     found = InfoFairClassifier.load(tmp_path / "model.npz")
@@ -334,8 +339,9 @@ def test_mistakes_are_named(parameters: dict[str, Any], changed: dict[str, Any],
 
 def test_a_forgotten_s_is_a_warning_unless_alpha_was_asked_for() -> None:
     X, y, _ = table(300)
-    with pytest.warns(UserWarning, match="trained without fairness"):
+    with pytest.warns(UserWarning, match="trained without fairness") as warned:
         InfoFairClassifier(epochs=1).fit(X, y)
+    assert warned[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         InfoFairClassifier(0, epochs=1).fit(X, y)
