@@ -2,7 +2,7 @@
 
 The critics' own running estimate, H(s) + E[log q] + E[f], is not shown: where they lag behind what
 they criticise, it is off by its own size and more. Here a fresh classifier of s from z is fitted on
-half of the held-back rows and asked about the other half, and the other way round:
+some of the held-back rows and asked about the others, each fold of them in turn:
 
     I(z; s) = E[log p(s|z) / p(s)]
 
@@ -21,6 +21,7 @@ from infofair.framework.recipe import DECISION
 from infofair.framework.sensitive import Attribute, Part, parts
 from infofair.information import LEAST, held_out
 
+FOLDS = 5
 FEWEST = 40  # rows of a condition: with fewer nothing can be told
 CELLS = 8  # that numbers of s are cut into at most
 DOUBT = 0.02  # share of the groups' own shares in what the classifier says
@@ -73,17 +74,17 @@ def conditional(
 
 
 def bits(z: np.ndarray, s: np.ndarray, between: tuple[float, float] | None = None) -> float:
-    """Both halves ask each other; z: rows × dimensions, s: rows."""
+    """Every fold is asked about by the others; z: rows × dimensions, s: rows."""
     if len(z) < FEWEST:
         return float("nan")
-    halves = np.random.default_rng(0).permutation(len(z)) % 2
+    fold = np.random.default_rng(0).permutation(len(z)) % FOLDS
     found = []
-    for h in (halves == 0, halves == 1):
+    for asked in (fold == own for own in range(FOLDS)):
         if z.shape[1] == 1:
-            fitted, tested = ({"score": z[own, 0], "s": s[own]} for own in (~h, h))
+            fitted, tested = ({"score": z[own, 0], "s": s[own]} for own in (~asked, asked))
             found.append(held_out(fitted, tested, between=between))
         else:
-            found.append(_boosted(z[~h], s[~h], z[h], s[h]))
+            found.append(_boosted(z[~asked], s[~asked], z[asked], s[asked]))
     return float(np.mean(found))
 
 
@@ -95,8 +96,15 @@ def _boosted(z: np.ndarray, s: np.ndarray, asked: np.ndarray, truth: np.ndarray)
     rows, others = np.isin(s, known), np.isin(truth, known)
     if len(known) < 2 or not others.any():
         return 0.0
+    # few leaves and early stopping: with more it learns small samples by heart, and finds less
     fresh = HistGradientBoostingClassifier(
-        max_iter=40, max_leaf_nodes=8, min_samples_leaf=20, l2_regularization=1.0, random_state=0
+        learning_rate=0.05,
+        max_leaf_nodes=4,
+        min_samples_leaf=50,
+        early_stopping=True,
+        validation_fraction=0.2,
+        n_iter_no_change=5,
+        random_state=0,
     ).fit(z[rows], s[rows])
     shares = np.bincount(np.searchsorted(known, s[rows])) / rows.sum()
     said = (1 - DOUBT) * fresh.predict_proba(asked[others]) + DOUBT * shares
