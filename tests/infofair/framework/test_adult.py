@@ -41,11 +41,10 @@ def measured(model: Any, data: Prepared, setting: str) -> dict[str, float]:
         for g in np.unique(s)
         if (own := (s == g) & (y == 1)).sum() >= FEWEST
     ]  # fmt: skip
-    odds = np.log(p / (1 - p))
     return {
         "micro_f1": float((decided == y).mean()),
         "ks": ks(p[kept], np.searchsorted(large, s[kept]), len(large)),
-        "bits": estimate.bits(odds[:, None], s),
+        "bits": estimate.bits(p[:, None], s),
         "tpr_gap": float(np.mean([abs(a - b) for a, b in combinations(rates, 2)])),
     }
 
@@ -54,13 +53,16 @@ def figures(
     data: Prepared, setting: str, strengths: list[float], **how: Any
 ) -> dict[float, pd.DataFrame]:
     """strength -> seeds × figures."""
-    found = asked(data, setting, strengths, **how)
-    return {
+    models = asked(data, setting, strengths, **how)
+    found = {
         strength: pd.DataFrame(
-            [measured(found[strength, seed], data, setting) for seed in SEEDS], index=list(SEEDS)
+            [measured(models[strength, seed], data, setting) for seed in SEEDS], index=list(SEEDS)
         )
         for strength in strengths
     }
+    for strength, of in found.items():  # for `pytest -s`, and for whoever sees it fail
+        print(f"{setting}, alpha {strength:g}", of.round(4).to_string(), sep="\n")
+    return found
 
 
 def test_a_fair_score(real_data: Callable[[str], Prepared]) -> None:
