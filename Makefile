@@ -108,6 +108,7 @@ mini: setup ## all pipelines in miniature, in a temporary copy of the repository
 bench: $(VENV)/dev ## speed of the batched pass, its growth, and where the time of a cold run goes (20 minutes)
 	python -m bench.training
 	python -m bench.closed_forms
+	python -m bench.framework
 	python -m bench.growth
 	python -m bench.cold
 

@@ -14,6 +14,9 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {  # name: module, and what of it (
     "load_dataset": ("infofair.data.load", "load_dataset"),
     "fit": ("infofair.training.fit", "fit"),
     "load_model": ("infofair.training.model", "load_model"),
+    "InfoFairClassifier": ("infofair.estimators", "InfoFairClassifier"),
+    "InfoFairRegressor": ("infofair.estimators", "InfoFairRegressor"),
+    "fit_many": ("infofair.estimators", "fit_many"),
 }
 __all__ = list(_PUBLIC)
 
