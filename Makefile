@@ -53,7 +53,7 @@ recover: setup ## put right what a killed run or a failing disk left behind (rep
 repro: recover ## the paper (dvc repro): data, training, metrics, table, figures, page
 	dvc repro
 
-beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, and thresholds; 40 minutes
+beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, and thresholds; three quarters of an hour
 	dvc repro beyond/dvc.yaml
 
 luck: recover ## more on the paper's table (dvc repro luck/dvc.yaml): many seeds, and what was tried in vain; half an hour
