@@ -294,12 +294,8 @@ class Fair(BaseEstimator):
                 "report() needs the rows that fit held back, with their sensitive_features; this "
                 "model has none (a file has no rows): infofair.audit takes any others"
             )
-        import infofair
+        from infofair.auditing.run import audit  # what only fits and predicts does without it
 
-        try:
-            audit = infofair.audit
-        except (AttributeError, ImportError) as error:
-            raise Problem(f"report() needs infofair.audit, which is not there ({error})") from None
         found = audit(**self._audited(), sensitive_features=self._kept.sensitive)
         if folder is not None:
             found.write(Path(folder))
