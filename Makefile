@@ -53,7 +53,7 @@ recover: setup ## put right what a killed run or a failing disk left behind (rep
 repro: recover ## the paper (dvc repro): data, training, metrics, table, figures, page
 	dvc repro
 
-beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, and thresholds; 40 minutes
+beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, and thresholds; three quarters of an hour
 	dvc repro beyond/dvc.yaml
 
 luck: recover ## more on the paper's table (dvc repro luck/dvc.yaml): many seeds, and what was tried in vain; half an hour
@@ -85,7 +85,8 @@ slow: $(VENV)/dev ## run the slow tests: whole pipelines, kill -9, a cluster, th
 	pytest -m slow
 
 fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
-	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py
+	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py \
+	  tests/infofair/auditing/test_table.py
 
 faults: $(VENV)/dev ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
 	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py
@@ -107,6 +108,7 @@ mini: setup ## all pipelines in miniature, in a temporary copy of the repository
 bench: $(VENV)/dev ## speed of the batched pass, its growth, and where the time of a cold run goes (20 minutes)
 	python -m bench.training
 	python -m bench.closed_forms
+	python -m bench.framework
 	python -m bench.growth
 	python -m bench.cold
 

@@ -7,12 +7,16 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC: dict[str, tuple[str, str | None]] = {  # name: module, and what of it (None: itself)
+    "audit": ("infofair.auditing.run", "audit"),
     "metrics": ("infofair.metrics", None),
     "methods": ("infofair.methods", None),
     "thresholds": ("infofair.thresholds", None),
     "load_dataset": ("infofair.data.load", "load_dataset"),
     "fit": ("infofair.training.fit", "fit"),
     "load_model": ("infofair.training.model", "load_model"),
+    "InfoFairClassifier": ("infofair.estimators", "InfoFairClassifier"),
+    "InfoFairRegressor": ("infofair.estimators", "InfoFairRegressor"),
+    "fit_many": ("infofair.estimators", "fit_many"),
 }
 __all__ = list(_PUBLIC)
 

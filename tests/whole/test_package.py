@@ -155,6 +155,25 @@ def test_every_public_name_and_module_with_the_five_packages_alone(
     assert run(code, installed, tmp_path) == "all"
 
 
+def test_an_audit_with_the_five_packages_alone(installed: Path, tmp_path: Path) -> None:
+    code = """
+        import sys
+        from infofair.auditing import cli
+        assert cli.main(["demo", "--out", "demo"]) == 0
+        print("torch" in sys.modules)
+    """
+    assert run(code, installed, tmp_path).splitlines()[-1] == "False"
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
+        "audit.json", "index.html", "model_card.md"
+    }  # fmt: skip
+
+
+def test_the_wheel_has_the_command(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("/entry_points.txt")]
+        assert "infofair = infofair.auditing.cli:main" in archive.read(name).decode()
+
+
 def test_training_saving_loading_and_predicting_with_the_five_packages_alone(
     installed: Path, tmp_path: Path
 ) -> None:

@@ -1,0 +1,111 @@
+"""The audit on our own models: vanilla on the test rows, as if somebody else had handed it in.
+
+Its seed is the one with the best macro F1 on the validation rows, as evidently in the paper. The
+data are public, so that small cells are shown.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pandas as pd
+from sklearn.metrics import f1_score
+
+from infofair import audit
+from infofair.auditing import page, words
+from infofair.auditing.report import SCHEMA, to_json
+from infofair.data.prepared import ALL, INTERSECTION, Prepared
+from infofair.errors import Problem
+from infofair.storage import read_json, whole, write_text
+from infofair.training.predictions import Predictions
+from study import notebooks, paths
+from study.files import need, prepared
+from study.labels import dataset_name, full_method_name
+
+METHOD = "vanilla"
+NOTEBOOK = "audit"
+
+
+def chosen(stored: Predictions, data: Prepared) -> np.ndarray:
+    """The test rows' scores of the seed with the best validation macro F1; of equals the first."""
+    y = data.y[data.split["validation"]]
+    models = [stored.model(ALL, stored.strengths[0], seed) for seed in stored.seeds]
+    kept = [model for model in models if model]
+    if not kept:
+        raise Problem(f"every model of {METHOD} diverged; there is nothing to audit")
+    f1 = [f1_score(y, model["validation"] > 0.5, average="macro") for model in kept]
+    return kept[int(np.argmax(f1))]["test"]
+
+
+def found(dataset: str) -> dict[str, Any]:
+    """What audit.json holds; of data that are too few to compare groups, why there is nothing."""
+    data = prepared(dataset)
+    path = need(paths.predictions(dataset, METHOD), f"train@{dataset}-{METHOD}")
+    test = data.split["test"]
+    sensitive = {
+        setting: np.array(data.group_names[setting])[data.groups[setting][test]]
+        for setting in data.settings
+        if setting != INTERSECTION
+    }
+    simulated = "" if data.data == "real" else f" ({data.data})"
+    try:
+        return audit(
+            data.y[test],
+            score=chosen(Predictions.load(path), data).astype(float),
+            sensitive_features=sensitive,
+            features=pd.DataFrame(data.X[test], columns=data.features),
+            show_small=True,
+            names={
+                "file": f"{full_method_name(METHOD)} on {dataset_name(dataset)}{simulated}",
+                "label": "y of the test rows",
+                "score": "the probability of y = 1",
+            },
+        ).to_dict()
+    except Problem as problem:
+        return {"schema": SCHEMA, "not_audited": str(problem)}
+
+
+def write(dataset: str) -> None:
+    """The figures, their page, and the notebook that sums them up."""
+    content = found(dataset)
+    told = content.get("not_audited")
+    write_text(paths.audit(dataset), to_json(content))
+    write_text(paths.audit_page(dataset), page.nothing(told) if told else page.page(content))
+    given = {"audit": str(paths.audit(dataset))}
+    done = notebooks.execute(need(paths.notebook(NOTEBOOK), "a fresh clone"), given)
+    with whole(paths.executed(f"{NOTEBOOK}-{dataset}")) as partial:
+        nbformat.write(done, partial)
+
+
+# -- for the notebook -----------------------------------------------------------------------------
+
+
+def summary(path: str | Path) -> str:
+    """Which gaps are evidence and which are noise, as Markdown."""
+    content = read_json(Path(path))
+    if "not_audited" in content:
+        return str(content["not_audited"])
+    heads = ["groups by", "groups", "largest gap", "chance, 95 %", "evidence by"]
+    lines = [heads, ["---"] * len(heads)]
+    for setting in content["settings"]:
+        gap = words.measure(setting, "largest_gap")
+        proven = f"{len(words.found_by(setting))} of {len(setting['measures'])} measures"
+        lines.append(
+            [setting["name"], str(len(setting["groups"])), words.number(gap["value"]),
+             words.number(gap["null_95"]), proven]
+        )  # fmt: skip
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def sentences(path: str | Path) -> str:
+    """What the page says first, as a list in Markdown."""
+    content = read_json(Path(path))
+    if "not_audited" in content:
+        return ""
+    lines = []
+    for setting in content["settings"]:
+        told = [words.verdict(setting), words.gap(setting, "selection_rate")]
+        told += [words.unpooled(setting) or ""]
+        lines.append(f"- **{setting['name']}**: {' '.join(filter(None, told))}")
+    return "\n".join(lines)

@@ -1,0 +1,104 @@
+"""The door `audit`: vanilla's predictions to figures, a page and a notebook."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+import infofair
+from infofair.data.prepared import ALL, PARTS, Prepared
+from infofair.training.predictions import Predictions
+from stages import audit
+from study import audited, notebooks, paths
+from tests.conftest import ROOT
+from tests.infofair.auditing.people import quick
+from tests.simulated import prepared
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws() -> Iterator[None]:
+    with quick():
+        yield
+
+
+def scores(data: Prepared, seed: int) -> dict[str, np.ndarray]:
+    """Of a model that favours men; that of seed 1 is the best one."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for part in PARTS:
+        rows = data.split[part]
+        noise = rng.normal(0, 0.15 if seed == 1 else 0.4, len(rows))
+        score = 0.3 + 0.3 * data.y[rows] + 0.15 * data.groups["gender"][rows] + noise
+        found[part] = np.clip(score, 0, 1)
+    return found
+
+
+@pytest.fixture
+def made(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    shutil.copytree(ROOT / "notebooks", "notebooks")
+    data = prepared(4000)
+    data.save(paths.processed("compas"))
+    models = {(ALL, 0.1, seed): scores(data, seed) for seed in (0, 1, 2)}
+    Predictions.of(models, data).save(paths.predictions("compas", "vanilla"))
+    return data
+
+
+def test_it_writes_figures_a_page_and_a_notebook(made: Prepared) -> None:
+    """(.ci/miniature runs it twice, and compares the bytes.)"""
+    audit.main("compas")
+    content = json.loads(paths.audit("compas").read_text())
+    assert [own["name"] for own in content["settings"]] == ["gender", "race", "gender × race"]
+    assert content["rows"] == len(made.split["test"])
+    assert content["protected"] is False
+    assert content["source"]["file"] == "Vanilla on COMPAS (simulated)"
+    assert {own["column"] for own in content["leaks"]} <= set(made.features)
+    page = paths.audit_page("compas").read_text()
+    assert "Fairness audit of Vanilla on COMPAS (simulated)" in page
+    done = nbformat.read(paths.executed("audit-compas"), as_version=4)
+    shown = json.dumps([cell.get("outputs", []) for cell in done.cells])
+    assert "evidence by" in shown
+    assert "Selection rates run from" in shown
+    assert str(Path.cwd()) not in nbformat.writes(done)
+
+
+def test_it_audits_the_seed_with_the_best_validation_macro_f1(made: Prepared) -> None:
+    rows = made.split["validation"]
+    f1 = [f1_score(made.y[rows], scores(made, seed)["validation"] > 0.5, average="macro")
+          for seed in range(3)]  # fmt: skip
+    assert int(np.argmax(f1)) == 1
+    stored = Predictions.load(paths.predictions("compas", "vanilla"))
+    expected = scores(made, 1)["test"].astype(np.float32)
+    np.testing.assert_array_equal(audited.chosen(stored, made), expected)
+    test = made.split["test"]
+    sensitive = {name: made.groups[name][test] for name in ("gender", "race")}
+    found = infofair.audit(
+        made.y[test], score=expected, sensitive_features=sensitive, show_small=True
+    ).to_dict()
+    ours = audited.found("compas")
+    for one, other in zip(found["settings"], ours["settings"], strict=True):
+        assert [g["selection_rate"] for g in one["groups"]] == [
+            g["selection_rate"] for g in other["groups"]
+        ]
+
+
+def test_data_too_small_to_compare_groups_stop_no_pipeline(
+    made: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = prepared(120)
+    small.save(paths.processed("compas"))
+    models = {(ALL, 0.1, 0): scores(small, 0)}
+    Predictions.of(models, small).save(paths.predictions("compas", "vanilla"))
+    shown = nbformat.v4.new_notebook()
+    monkeypatch.setattr(notebooks, "execute", lambda path, given: shown)
+    audit.main("compas")
+    content = json.loads(paths.audit("compas").read_text())
+    assert "nothing to compare" in content["not_audited"]
+    assert "Nothing was compared" in paths.audit_page("compas").read_text()
+    assert audited.summary(paths.audit("compas")) == content["not_audited"]
+    assert audited.sentences(paths.audit("compas")) == ""
