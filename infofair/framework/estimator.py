@@ -273,7 +273,7 @@ class Fair(BaseEstimator):
         )  # fmt: skip
         predictor = plan.predictor(0).to(next(iter(state.values())).dtype)
         predictor.load_state_dict(state)
-        self.predictor_ = predictor.eval()
+        self.predictor_ = predictor.train(False)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """What else is kept."""

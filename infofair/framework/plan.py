@@ -128,7 +128,7 @@ def _width(name: str, module: nn.Module, few: Tensor) -> int:
     training = module.training
     try:
         with torch.no_grad():
-            found = module.eval()(few)
+            found = module.train(False)(few)
     except Exception as error:  # whatever somebody's module raises
         raise Invalid(
             f"{name}: {type(error).__name__} for rows of shape {tuple(few.shape)}: {error}"

@@ -317,7 +317,7 @@ class Pass:
         if self.critics is not None:
             critics = self.plan.critics(model.seed)
             self.critics.load(r, critics)
-        return Fitted(predictor.eval(), critics, self.curves[model])
+        return Fitted(predictor.train(False), critics, self.curves[model])
 
 
 def train(

@@ -108,7 +108,7 @@ def predictor(parameters: dict[str, np.ndarray], plan: Plan) -> Predictor:
         _set(layer, own[:, :-1], own[:, -1])
     assert isinstance(found.target, nn.Linear)
     _set(found.target, parameters["target"], np.zeros(2, np.float32))
-    return found.eval()
+    return found.train(False)
 
 
 def critics(parameters: dict[str, np.ndarray]) -> Critics:
