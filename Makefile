@@ -9,7 +9,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro beyond luck report compare figures test slow fuzz faults lint format \
+.PHONY: help setup recover repro beyond luck report experiments compare figures test slow fuzz faults lint format \
   mini verify worker bench clean
 
 help: ## list every target
@@ -47,25 +47,33 @@ setup: $(VENV)/run ## create .venv with what the pipelines need (repro does it f
 
 # -- the pipelines ---------------------------------------------------------------------------------
 
+# dvc, whose stages start at once: PyTorch and its like are loaded once for all of them
+DVC := python -m study.commands.quick
+
 recover: setup ## put right what a killed run or a failing disk left behind (repro does it first)
 	@python -m study.commands.recover
 
 repro: recover ## the paper (dvc repro): data, training, metrics, table, figures, page
-	dvc repro
+	$(DVC) repro
 
-beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, and thresholds; three quarters of an hour
-	dvc repro beyond/dvc.yaml
+beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, thresholds, and the paper's generalisations; three quarters of an hour
+	$(DVC) repro beyond/dvc.yaml
 
 luck: recover ## more on the paper's table (dvc repro luck/dvc.yaml): many seeds, and what was tried in vain; half an hour
-	dvc repro luck/dvc.yaml
+	$(DVC) repro luck/dvc.yaml
 
 report: recover ## make the paper's page, and open it or say where it is
-	dvc repro page
+	$(DVC) repro page
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then python -m webbrowser "file://$(CURDIR)/reports/index.html"; \
 	  else echo "$(CURDIR)/reports/index.html"; fi
 
-compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last commit
+experiments: setup ## dvc exp show, with what differs alone: parameters and headline figures
+	@dvc exp show --only-changed --drop '.*/|.*\.(yaml|toml)$$|Created' --no-pager
+
+compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last commit: what moved, and a page
 	@python -m study.commands.compare
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then python -m webbrowser "file://$(CURDIR)/reports/compare.html"; \
+	  else echo "$(CURDIR)/reports/compare.html"; fi
 
 figures: recover ## regenerate the paper's results and say what changed against BASE (a commit; default: HEAD)
 	BASE=$(or $(BASE),HEAD) .ci/figures

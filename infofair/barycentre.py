@@ -12,8 +12,9 @@ in one dimension the barycentre's quantiles are the mean of the groups' quantile
 the score is (1 − a) v + a fair(v), which is optimal, too: groups are then (1 − a) as far apart in
 W₂ as before, and no scores as close to one another are nearer to the given ones.
 
-F_g has a fitted score's mid-rank, (rows below + half the rows that have it) / rows, is 0 at 0 and 1
-at 1, and is linear in between; Q_g is its inverse. So groups that are alike are left alone, the
+F_g has a fitted score's mid-rank, (rows below + half the rows that have it) / rows, is 0 at the
+least score there can be and 1 at the largest, which of probabilities are 0 and 1, and is linear in
+between; Q_g is its inverse. So groups that are alike are left alone, the
 order within a group stays, there is no noise, and new scores need not be among the fitted ones. On
 the fitted rows two groups differ in KS by at most half a row of each; rows of a group that share a
 score move together, and count as one.
@@ -35,13 +36,17 @@ class Barycentre:
     shares: np.ndarray
 
     @classmethod
-    def of(cls, scores: np.ndarray, group: np.ndarray, groups: int) -> "Barycentre":
-        """Of these rows, validation rows say; scores within 0 and 1."""
+    def of(
+        cls, scores: np.ndarray, group: np.ndarray, groups: int, *,
+        between: tuple[float, float] = (0.0, 1.0),
+    ) -> "Barycentre":  # fmt: skip
+        """Of these rows, validation rows say; scores are within `between`."""
         scores = np.asarray(scores, float)
-        if not ((scores >= 0) & (scores <= 1)).all():
+        low, high = between
+        if not ((scores >= low) & (scores <= high)).all():
             found = f"{scores.min()} to {scores.max()}"
-            raise Problem(f"scores: expected numbers between 0 and 1, found {found}")
-        each = [_ranked(scores[group == g]) for g in range(groups)]
+            raise Problem(f"scores: expected numbers between {low:g} and {high:g}, found {found}")
+        each = [_ranked(scores[group == g], between) for g in range(groups)]
         sizes = np.bincount(group, minlength=groups)
         shares = sizes / max(sizes.sum(), 1)
         return cls([values for values, _ in each], [ranks for _, ranks in each], shares)
@@ -65,13 +70,14 @@ class Barycentre:
         return found
 
 
-def _ranked(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct scores, rising, and their mid-ranks between 0 and 1; with the ends 0 and 1."""
+def _ranked(scores: np.ndarray, between: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct scores, rising, and their mid-ranks between 0 and 1; with both ends."""
     if not len(scores):
         return np.empty(0), np.empty(0)
     values, counts = np.unique(scores, return_counts=True)
     ranks = (np.cumsum(counts) - counts / 2) / len(scores)
     # a score that is an end itself has half its rows beyond it: nothing to add there
-    low = [0.0] if values[0] > 0 else []
-    high = [1.0] if values[-1] < 1 else []
-    return np.array([*low, *values, *high]), np.array([*low, *ranks, *high])
+    low = [(between[0], 0.0)] if values[0] > between[0] else []
+    high = [(between[1], 1.0)] if values[-1] < between[1] else []
+    ends = np.array([*low, *zip(values, ranks, strict=True), *high])
+    return ends[:, 0], ends[:, 1]

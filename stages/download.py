@@ -21,6 +21,7 @@ from study import cli, files, paths
 def main(dataset: str) -> None:
     plan = files.needed_json(paths.plan("download", dataset), "check")
     mirror = os.environ.get("INFOFAIR_MIRROR")
+    stage = paths.stage("download", dataset)
     places = fetch.Places(
         own=paths.own(dataset),
         cache=paths.DOWNLOADS,
@@ -28,7 +29,7 @@ def main(dataset: str) -> None:
         mirror=Path(mirror) if mirror else None,
         by_hand=(
             "set INFOFAIR_MIRROR=<mirror>,",
-            f"and run: dvc repro --force download@{dataset} && dvc repro",
+            f"and run: dvc repro --force {stage} && dvc repro {stage.rpartition(':')[0]}".rstrip(),
         ),
     )
     found = datasets.load(dataset)

@@ -6,6 +6,7 @@ tradeoff        micro F1 against imparity, to results/figures/tradeoff.{svg,png}
 frontier        every method and rule at many strengths, to results/figures/frontier.{svg,png}
 luck            the paper's training with many seeds, to results/figures/luck.{svg,png}
 ablation        InfoFair without one of its terms, to results/figures/ablation.{svg,png}
+general_<study> a generalisation of the paper, to results/figures/general/<study>.{svg,png}
 experiments     what alpha does, from the experiments of `dvc exp run`; no stage of DVC's
 """
 

@@ -4,6 +4,8 @@
              parameters, packages and data that the results come from
     beyond   the comparison on equal terms, reports/beyond.html
     luck     how much of the printed table is luck, and what was tried, reports/luck.html
+    methods  a card for each method, reports/methods.html
+    data     a card for each dataset, reports/data.html
 
 The same inputs give the same bytes. study/page says what is on them.
 """

@@ -10,7 +10,7 @@ Writes to results/ (study/protocol.py says how they follow):
     subsets.csv      the subset lemma: do models trained on the intersection help each attribute?
     selection.csv    the Reduction that choosing among vanilla's own seeds yields
     statistics.csv   the paper's table of dataset statistics, from our data
-    metrics.json     the headline means, for `dvc metrics`
+    metrics.json     about a dozen headline figures, for `dvc exp show` and `dvc metrics`
 """
 
 import pandas as pd

@@ -15,7 +15,7 @@ from study import cli, files, paths
 
 
 def main(dataset: str) -> None:
-    folder = files.need(paths.raw(dataset), f"download@{dataset}")
+    folder = files.need(paths.raw(dataset), paths.stage("download", dataset))
     source = fetch.source_of(folder)
     clean, report = checks.validate(folder, datasets.load(dataset), source["data"] == "real")
     report = {"dataset": dataset, "data": source["data"], **report}

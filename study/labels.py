@@ -118,8 +118,49 @@ VARIANT_LOOKS = {  # as bars: colour and hatching
     "infofair_td": ("#e69f00", "\\" * 5),
 }
 DATASETS = {"compas": "COMPAS", "adult": "Adult Income", "dutch": "Dutch Census"}  # the paper's
-OTHER_DATASETS = {"kdd": "KDD Census-Income"}  # not the paper's
-ATTRIBUTES = {"marital": "marital status"}
+OTHER_DATASETS = {  # not the paper's
+    "kdd": "KDD Census-Income", "law": "Law School", "crime": "Communities and Crime",
+    "ml100k": "MovieLens 100k", "bail": "Bail", "german": "German Credit",
+}  # fmt: skip
+ATTRIBUTES = {
+    "marital": "marital status", "age_gender": "age & gender",
+    "black": "share of Black inhabitants", "white_gender": "White or not & gender",
+    "with_leak": "with the leak",
+}  # fmt: skip
+
+# Of the paper's generalisations: how the name of a method begins, and how it looks; what follows in
+# the name says of what it is.
+FAMILIES = {
+    "fitted": Label("InfoFair, fitted", METHODS["infofair_fitted"].look),
+    "joint": Label("InfoFair, as printed", METHODS["infofair"].look),
+    "bottleneck": Label("Bottleneck", Look("#0072b2", "D")),
+    "deterministic": Label("Deterministic", Look("#e69f00", "v")),
+    "gap": Label("Gap penalty", METHODS["dp_gap"].look),
+    "correlation": Label("Correlation penalty", Look("#cc79a7", "P")),
+    "mean_matching": Label("Mean matching", Look("#56b4e9", "^")),
+    "mlp": Label("MLP, no graph", Look("#888844", "X")),
+    "vanilla_decay": Label("Vanilla, decay as printed", Look("#2d4b4b", "h")),
+    "thresholds": Label("Thresholds", Look("#0f6900", "$◣$")),
+    "barycentre": Label("Barycentre", Look("#009e73", "$❖$")),
+}
+MEMBERS = ("$◤$", "$◥$", "$◉$", "$▣$", "$◓$")  # marks of a family's second method, third, …
+OF = {
+    "opportunity": "equal opportunity", "odds": "equalised odds", "parity": "statistical parity",
+    "bins": "six bins",
+}  # fmt: skip
+# What is measured of them; the rest is called by its column.
+MEASURED = {
+    "micro_f1": "micro F1", "auc": "AUC", "r2": "R²", "rmse": "RMSE",
+    "explained": "share explained", "opportunity_gap": "gap of true positive rates",
+    "odds_gap": "gap of both rates", "largest_gap": "largest gap of rates",
+    "gender_gap": "gap of the genders’ rates", "mean_gap": "largest gap of means",
+    "ks": "KS, mean over pairs", "w2": "W₂ to the barycentre", "hgr": "maximal correlation",
+    "bits": "bits in the score",
+    "score_bits": "bits in the score", "representation_bits": "bits in z",
+    "gender_above_half": "AUC of gender − ½", "age_above_half": "AUC of age − ½",
+    "gender_above_half_known": "AUC of gender − ½, known users",
+    "age_above_half_known": "AUC of age − ½, known users",
+}  # fmt: skip
 
 # For methods without an entry: as far from the colours above, and from each other, as those are.
 SPARE_COLOURS = ("#694b78", "#96c387", "#6900a5", "#3c0f3c", "#36f64e", "#a8defc")
@@ -246,3 +287,36 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
         mark = SPARE_MARKS[(place + number // count) % count]  # when all are taken, other pairs
         found[method] = Look(SPARE_COLOURS[place], mark)
     return {method: found[method] for method in there}
+
+
+# -- of the paper's generalisations ---------------------------------------------------------------
+
+
+def family(method: str) -> tuple[str, str]:
+    """How a name begins, and the rest of it: `gap_opportunity` is gap, opportunity."""
+    for name in FAMILIES:
+        if method == name or method.startswith(f"{name}_"):
+            return name, method[len(name) + 1 :]
+    return method, ""
+
+
+def general_name(method: str) -> str:
+    name, rest = family(method)
+    if name not in FAMILIES:
+        return method_name(method)
+    return ", ".join(filter(None, (FAMILIES[name].name, OF.get(rest) or rest.replace("_", " "))))
+
+
+def general_looks(methods: Iterable[str]) -> dict[str, Look]:
+    """A colour and a mark for each, no two the same: a family has one colour."""
+    there = list(dict.fromkeys(methods))
+    found = looks(method for method in there if family(method)[0] not in FAMILIES)
+    for name, label in FAMILIES.items():
+        own = [method for method in there if family(method)[0] == name]
+        marks = (label.look.mark, *MEMBERS)
+        found |= {m: Look(label.look.colour, marks[i % len(marks)]) for i, m in enumerate(own)}
+    return {method: found[method] for method in there}
+
+
+def measured_name(metric: str) -> str:
+    return MEASURED.get(metric) or metric.replace("_", " ")

@@ -20,7 +20,10 @@ from infofair.parallel.progress import watched
 from infofair.storage import whole
 from study import paths, results
 from study.files import need
+from study.general import NAMES
 
+# The notebooks of the paper's generalisations, each with its study.
+GENERAL = {f"general_{study}": study for study in NAMES}
 # What each notebook writes, by the name of the parameter that says where.
 WRITTEN = {
     "results_table": ("html", "tex", "md"),
@@ -30,6 +33,7 @@ WRITTEN = {
     "luck": ("svg", "png"),
     "honest_table": ("html", "tex", "md"),
     "experiments": (),
+    **dict.fromkeys(GENERAL, ("svg", "png")),
 }
 # The tables that it reads, by the name of the parameter that says where they are.
 READ = {
@@ -45,10 +49,14 @@ READ = {
 
 def parameters(name: str) -> dict[str, str]:
     """The paths of a notebook's inputs, which have to be there, and of its outputs."""
-    inputs = {
-        kind: need(paths.table(table), results.MADE_BY[table]) for kind, table in READ[name].items()
-    }
-    outputs = {kind: paths.figure(name, kind) for kind in WRITTEN[name]}
+    if study := GENERAL.get(name):
+        made_by = f"{paths.PIPELINE_BEYOND}:general@{study}"
+        inputs = {"measured": need(paths.general(study), made_by)}
+        outputs = {kind: paths.general_figure(study, kind) for kind in WRITTEN[name]}
+    else:
+        tables = READ[name].items()
+        inputs = {kind: need(paths.table(of), results.MADE_BY[of]) for kind, of in tables}
+        outputs = {kind: paths.figure(name, kind) for kind in WRITTEN[name]}
     return {kind: str(path) for kind, path in (inputs | outputs).items()}
 
 

@@ -7,27 +7,20 @@ and training reads nothing but that.
 
 from collections.abc import Callable
 from pkgutil import iter_modules
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
-from ruamel.yaml import YAML
-from ruamel.yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    CollectionStartEvent,
-    NodeEvent,
-    ScalarEvent,
-)
 
 from infofair import datasets, methods
 from infofair.errors import Problem
 from infofair.knobs import knobs_of
 from infofair.methods.base import Solver
-from study.paths import LARGER
+from study import general, paths
+from study.paths import GENERAL, LARGE
 from study.paths import PARAMS as PATH
+from study.plain_yaml import parsed
 
-DEEPEST = 20  # levels of lists and sections in each other; ours has three
 SHOWN = 50  # wrong keys listed at once
 LONGEST = 200  # characters shown of a value
 
@@ -129,6 +122,29 @@ class Comparison(Strict):
     large: Large
 
 
+class Run(Strict):
+    """Of a generalisation, on one dataset."""
+
+    study: Annotated[str, _known(lambda: list(general.NAMES))]
+    dataset: DatasetName  # `datasets` may lack it: only beyond/dvc.yaml needs it
+    room: str  # of the data, study/paths.py
+
+
+class General(Strict):
+    datasets: Annotated[list[DatasetName], AfterValidator(_distinct)]
+    studies: Annotated[list[str], Field(min_length=1), AfterValidator(_distinct)]
+    runs: dict[str, Run]
+    splits: Seeds
+    strengths: int = Field(ge=2)
+    look: int = Field(ge=3)
+    between: Ends
+    budget: float = Field(ge=0, le=1)
+    steps: int = Field(ge=1)
+
+    def datasets_of(self, study: str) -> list[str]:
+        return [run.dataset for run in self.runs.values() if run.study == study]
+
+
 class Luck(Strict):
     methods: MethodNames
     alpha: float = Field(ge=0)
@@ -154,6 +170,7 @@ class Params(Strict):
     training: Training
     backbone: Backbone
     comparison: Comparison
+    general: General
     luck: Luck
 
     @property
@@ -240,6 +257,8 @@ def check(content: object) -> Params:
         raise Problem(f"{PATH}: {problem}")
     if problem := _not_to_compare(params):
         raise Problem(f"{PATH}: {problem}")
+    if problem := _not_general(params):
+        raise Problem(f"{PATH}: {problem}")
     return params
 
 
@@ -274,8 +293,8 @@ def _not_to_compare(params: Params) -> str | None:
         return "comparison.large.trained: vanilla is missing; the others are measured against it"
     if twice := [name for name in large.datasets if name in params.datasets]:
         return f"comparison.large.datasets: {twice[0]!r} is under `datasets` already"
-    if other := [name for name in large.datasets if name not in LARGER]:
-        return f"comparison.large.datasets: {other[0]!r} is not one of LARGER in study/paths.py"
+    if other := [name for name in large.datasets if name not in LARGE]:
+        return f"comparison.large.datasets: {other[0]!r} is not one of LARGE in study/paths.py"
     lists = {"paper": asked.paper, "unaware": asked.unaware}
     lists |= {"large.trained": large.trained, "large.solved": large.solved}
     for key, listed in lists.items():
@@ -296,6 +315,29 @@ def _not_to_compare(params: Params) -> str | None:
     return None
 
 
+def _not_general(params: Params) -> str | None:
+    """What is wrong with the section `general`, if anything: dvc.yaml has stages by its lists."""
+    asked = params.general
+    for name in asked.datasets:
+        if name in params.compared_datasets:
+            return f"general.datasets: {name!r} is among those of the paper or the comparison"
+        if name not in GENERAL:
+            return f"general.datasets: {name!r} is not one of GENERAL in study/paths.py"
+    for name, run in asked.runs.items():
+        if name != (expected := f"{run.study}-{run.dataset}"):
+            return f"general.runs.{name}: should be called {expected!r}"
+        if run.study not in asked.studies:
+            return f"general.runs.{name}: {run.study!r} is not under general.studies"
+        if run.room != (room := paths.room(run.dataset).as_posix()):
+            return f"general.runs.{name}: {run.dataset!r} is in the room {room}"
+        if run.dataset in GENERAL and run.dataset not in asked.datasets:
+            return f"general.runs.{name}: {run.dataset!r} is not under general.datasets"
+    for study in asked.studies:
+        if not asked.datasets_of(study):
+            return f"general.studies: {study!r} has no run under general.runs"
+    return None
+
+
 def _shown(value: object) -> str:
     try:
         text = repr(value)
@@ -312,8 +354,7 @@ def _line(model: type[BaseModel], problem: Any) -> str:
         return f"{key} is missing"
     if problem["type"] == "extra_forbidden":
         for part in problem["loc"][:-1]:
-            kinds = model.model_fields[part].annotation
-            model = next(k for k in get_args(kinds) or (kinds,) if k is not type(None))
+            model = _inner(model, part)
         return (
             f"{key} = {_shown(problem['input'])}: unknown key; "
             f"allowed: {', '.join(model.model_fields)}"
@@ -321,21 +362,14 @@ def _line(model: type[BaseModel], problem: Any) -> str:
     return f"{key} = {_shown(problem['input'])}: {message.removeprefix('input ')}"
 
 
-def _parsed(text: str) -> object:
-    """What the YAML holds, unless a few bytes of it stand for something vast."""
-    depth = 0
-    single: dict[str | None, bool] = {}  # whether each anchor stands for one value
-    for event in YAML(typ="safe").parse(text):
-        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if depth > DEEPEST:
-            raise ValueError(f"more than {DEEPEST} levels of nesting")
-        if isinstance(event, AliasEvent):
-            if not single.get(event.anchor):
-                raise ValueError(f"*{event.anchor} does not stand for a single value")
-        elif isinstance(event, NodeEvent):
-            single[event.anchor] = isinstance(event, ScalarEvent)
-    # The parser DVC uses, so that both read the same values; it refuses repeated keys.
-    return YAML(typ="safe").load(text)
+def _inner(kind: Any, part: Any) -> Any:
+    """What stands at a key of a section, or of a mapping of sections."""
+    if get_origin(kind) is dict:
+        return get_args(kind)[1]
+    found = kind.model_fields[part].annotation
+    if get_origin(found) is dict:
+        return found
+    return next(k for k in get_args(found) or (found,) if k is not type(None))
 
 
 def load() -> Params:
@@ -345,7 +379,7 @@ def load() -> Params:
     except FileNotFoundError:
         raise Problem(f"{PATH}: not found here; run from the top of the repository") from None
     try:
-        content = _parsed(raw.decode("utf-8"))
+        content = parsed(raw.decode("utf-8"))
     except Exception as error:  # ruamel lets errors of its constructors through as they are
         raise Problem(f"{PATH}: not readable as YAML: {' '.join(str(error).split())}") from None
     return check(content)

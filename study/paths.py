@@ -39,18 +39,27 @@ PAPER = DATA / "reference/paper_table.csv"
 PAPER_STATISTICS = DATA / "reference/paper_statistics.csv"
 
 
-# Datasets of the comparison alone have folders of their own: the paper's pages depend on whole
-# folders, and must not wait for these.
-LARGER = ("kdd",)
+# Datasets that the paper does not have are in folders of their own: the paper's pages depend on
+# whole folders, and must not wait for these.
+LARGE = ("kdd",)  # of the comparison
+GENERAL = ("law", "crime", "ml100k", "bail", "german")  # of the paper's generalisations
+MORE = (*LARGE, *GENERAL)
 
 
-def _room(dataset: str) -> Path:
-    return DATA / "larger" if dataset in LARGER else DATA
+def room(dataset: str) -> Path:
+    """The folder of its raw and validated data."""
+    return DATA / "more" if dataset in MORE else DATA
+
+
+def stage(name: str, dataset: str) -> str:
+    """The stage `download` or `validate` of a dataset, as DVC calls it."""
+    where = f"{PIPELINE_BEYOND}:" if dataset in MORE else ""
+    return f"{where}{name}{'_general' if dataset in GENERAL else ''}@{dataset}"
 
 
 def raw(dataset: str) -> Path:
     """Folder of the raw files and SOURCE.json."""
-    return _room(dataset) / "raw" / dataset
+    return room(dataset) / "raw" / dataset
 
 
 def own(dataset: str) -> Path:
@@ -59,12 +68,12 @@ def own(dataset: str) -> Path:
 
 
 def validated(dataset: str) -> Path:
-    return _room(dataset) / "validated" / f"{dataset}.parquet"
+    return room(dataset) / "validated" / f"{dataset}.parquet"
 
 
 def seal(dataset: str) -> Path:
     """The sha256 of the validated rows."""
-    return _room(dataset) / "validated" / f"{dataset}.sha256"
+    return room(dataset) / "validated" / f"{dataset}.sha256"
 
 
 def processed(dataset: str) -> Path:
@@ -114,12 +123,22 @@ def beyond(what: str, dataset: str, method: str) -> Path:
 
 
 def validation_report(dataset: str) -> Path:
-    return RESULTS / ("larger" if dataset in LARGER else "validation") / f"{dataset}.json"
+    return RESULTS / ("more" if dataset in MORE else "validation") / f"{dataset}.json"
 
 
 def evaluation(dataset: str) -> Path:
     """Folder of the tables that evaluate makes."""
     return RESULTS / "evaluation" / dataset
+
+
+def general_trained(study: str, dataset: str) -> Path:
+    """Folder of what the models of a generalisation predict."""
+    return RESULTS / "generalised" / study / dataset
+
+
+def general(study: str) -> Path:
+    """Every figure of a generalisation."""
+    return RESULTS / "general" / f"{study}.csv"
 
 
 def measured(dataset: str) -> Path:
@@ -154,6 +173,11 @@ def table(name: str) -> Path:
 
 def figure(name: str, kind: str) -> Path:
     return FIGURES / f"{name}.{kind}"
+
+
+def general_figure(study: str, kind: str) -> Path:
+    """In a folder of their own: the page depends on all of them, whichever were run."""
+    return FIGURES / "general" / f"{study}.{kind}"
 
 
 def notebook(name: str) -> Path:

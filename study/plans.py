@@ -40,12 +40,18 @@ def everything(params: Params) -> Iterator[tuple[Path, Plan]]:
     yield paths.plan("summarize"), named
     yield paths.plan("luck"), named | {"methods": params.luck.methods}
     yield paths.plan("comparison"), {"datasets": compared}
+    for study in params.general.studies:
+        how = params.general.model_dump(exclude={"datasets", "studies", "runs"})
+        yield paths.plan("general", study), how
+        yield paths.plan("generalised", study), {"datasets": params.general.datasets_of(study)}
     for dataset, names in compared.items():
         yield paths.plan("download", dataset), _download(dataset, params)
         yield paths.plan("variants", dataset), _variants(dataset, params)
         yield paths.plan("posteriors", dataset), _posteriors(dataset, params)
         for method in names:
             yield paths.plan("sweep", dataset, method), _compared(dataset, method, params)
+    for dataset in params.general.datasets:
+        yield paths.plan("download", dataset), _download(dataset, params)
     for dataset in params.datasets:
         yield paths.plan("prepare", dataset), _prepare(dataset, params)
         yield paths.plan("evaluate", dataset), {"methods": params.method_names}

@@ -157,6 +157,11 @@ TABLES = {
         "validation_opportunity_gap", "validation_odds_gap",
     ],
 }  # fmt: skip
+# Of a generalisation. chosen: whether validation rows choose the strength; floor, null_95: a gap's
+# mean and its 95 % quantile with s permuted.
+GENERAL = [
+    *CELL, "strength", "chosen", "metric", "mean", "std", "seeds", "floor", "null_95", "data",
+]  # fmt: skip
 MADE_BY = {
     **dict.fromkeys(
         ("runs", "summary", "groups", "subsets", "selection", "statistics"), "summarize"
@@ -228,6 +233,18 @@ def measured(datasets: Iterable[str]) -> pd.DataFrame:
 def write_measured(rows: list[Row], dataset: str) -> None:
     """With eight digits: the tables of the comparison follow from it."""
     write_rows(paths.measured(dataset), rows, MEASURED)
+
+
+def general(study: str, path: Path | str | None = None) -> pd.DataFrame:
+    """Every figure of a generalisation of the paper, from its own place or another."""
+    made_by = f"{paths.PIPELINE_BEYOND}:general@{study}"
+    return checked(need(Path(path or paths.general(study)), made_by), GENERAL)
+
+
+def write_general(rows: list[Row], study: str) -> None:
+    table = pd.DataFrame(rows, columns=GENERAL)
+    with whole(paths.general(study)) as partial:
+        table.to_csv(partial, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def checked(path: Path, columns: list[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from study.files import need
 
 def validated(dataset: str) -> pd.DataFrame:
     """What validate wrote, after checking that no byte of it has changed."""
-    made_by = f"validate@{dataset}"
+    made_by = paths.stage("validate", dataset)
     path, seal = need(paths.validated(dataset), made_by), need(paths.seal(dataset), made_by)
     try:
         frame = pd.read_parquet(path)
@@ -30,7 +30,7 @@ def validated(dataset: str) -> pd.DataFrame:
 def prepared(dataset: str, plan: dict[str, Any]) -> Prepared:
     """The rows prepared as the plan says; split at random where there is no authors' split."""
     folder = paths.raw(dataset)
-    source = source_of(need(folder, f"download@{dataset}"))
+    source = source_of(need(folder, paths.stage("download", dataset)))
     frame = validated(dataset)
     split = "random" if source["split"] == "random" else plan["split"]
     how = Preparation(

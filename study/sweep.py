@@ -25,7 +25,7 @@ from infofair.storage import write_json
 from infofair.training import fit, model
 from infofair.training.plan import Job, Trained, Training
 from infofair.training.predictions import Key, Predictions
-from infofair.training.solve import Solved, solve
+from infofair.training.solve import Solved, solve_all
 
 Plan = dict[str, Any]
 Found = Sequence[Trained | Solved]
@@ -37,13 +37,11 @@ def without(data: Prepared, columns: list[str]) -> Prepared:
     return replace(data, X=data.X[:, kept].copy("C"), features=[data.features[i] for i in kept])
 
 
-def trainer(method: Method, how: Plan | None, data: Prepared) -> tuple[Method, Training | None]:
+def trainer(method: Method, how: Plan, data: Prepared) -> tuple[Method, Training]:
     """The method and its training on these data: a large dataset takes fewer epochs.
 
     What the method counts in epochs is then shortened alike.
     """
-    if how is None:
-        return method, None
     how = dict(how)
     steps, epochs = how.pop("steps", None), how["epochs"]
     if steps is not None:
@@ -85,27 +83,29 @@ class Form:
     def data(self, run: Plan) -> Prepared:
         return without(Prepared.load(Path(run["data"])), self.form["unaware"])
 
-    def train(self, data: Prepared, strengths: list[float], seeds: list[int], title: str) -> Found:
-        method, training = trainer(self.method, self.form.get("training"), data)
-        if isinstance(method, Solver):
-            return solve(method, data, strengths, seeds, title)
-        assert isinstance(method, Network) and training is not None
-        job = Job(method, self.plan["hidden"], training, may_diverge=True)
-        found, _ = fit.train(job, data, strengths or [0.0], seeds, title)
-        return found
-
-    def grid(self) -> list[float]:
-        """The strengths, by a first look at validation rows; none if the method has none."""
-        if not self.plan["strengths"]:
-            return []
-        run = self.form["runs"][0]
+    def network(self, run: Plan, strengths: list[float]) -> fit.Run:
         data = self.data(run)
+        method, training = trainer(self.method, self.form["training"], data)
+        assert isinstance(method, Network)
+        job = Job(method, self.plan["hidden"], training, may_diverge=True, curves=False)
+        return fit.Run.of(job, data, strengths or [0.0], run["seeds"])
+
+    def look(self) -> Plan:
+        """The run that the strengths are chosen on: one seed on the first split."""
+        first = self.form["runs"][0]
+        return first | {"seeds": first["seeds"][:1]}
+
+    @property
+    def tried(self) -> list[float]:
+        """The strengths that are looked at; a network's vanilla beside them."""
         vanilla = [] if isinstance(self.method, Solver) else [0.0]
-        tried = [*vanilla, *self.plan["scan"]]
-        found = self.train(data, tried, run["seeds"][:1], f"{self.title}, first look")
-        looks = self.looked(found, data, tried)
-        chosen = grids.grid(tried, looks, self.plan["strengths"], self.plan["budget"])
-        seen = {"tried": tried, "seen": looks, "strengths": chosen}
+        return [*vanilla, *self.plan["scan"]]
+
+    def grid(self, found: Found) -> list[float]:
+        """The strengths, by what a look at validation rows shows."""
+        looks = self.looked(found, self.data(self.look()), self.tried)
+        chosen = grids.grid(self.tried, looks, self.plan["strengths"], self.plan["budget"])
+        seen = {"tried": self.tried, "seen": looks, "strengths": chosen}
         write_json(self.folder / "grid.json", seen)
         return chosen
 
@@ -125,17 +125,12 @@ class Form:
                 looks[setting] = [None if p is None else grids.look(p, y, group) for p in scores]
         return looks
 
-    def run(self, strengths: list[float]) -> None:
-        for run in self.form["runs"]:
-            title = f"{self.title}, {run['name']}"
-            data = self.data(run)
-            start = time.perf_counter()
-            found = self.train(data, strengths, run["seeds"], title)
-            write(self.folder / run["name"], found, data)
-            lost = sum(isinstance(m, Trained) and m.diverged for m in found)
-            said = f"{len(found)} models, {f'{lost} diverged, ' if lost else ''}"
-            seconds = time.perf_counter() - start
-            print(f"{title} ({data.data} data): {said}{seconds:.1f} s", file=sys.stderr)
+    def write(self, run: Plan, found: Found) -> None:
+        data = self.data(run)
+        write(self.folder / run["name"], found, data)
+        lost = sum(isinstance(m, Trained) and m.diverged for m in found)
+        said = f"{len(found)} models{f', {lost} diverged' if lost else ''}"
+        print(f"{self.title}, {run['name']} ({data.data} data): {said}", file=sys.stderr)
 
 
 def write(folder: Path, found: Found, data: Prepared) -> None:
@@ -145,13 +140,34 @@ def write(folder: Path, found: Found, data: Prepared) -> None:
         model.save_models(folder / "networks.npz", networks, data.features)
 
 
+def train(
+    asked: Sequence[tuple[Form, Plan]], strengths: Sequence[list[float]], title: str
+) -> list[Found]:
+    """The models of runs of a method's forms, each at its strengths; all are dealt out at once."""
+    start = time.perf_counter()
+    method = asked[0][0].method
+    if isinstance(method, Solver):  # its forms have the same knobs, and so the same strengths
+        runs = [(form.data(run), run["seeds"]) for form, run in asked]
+        found: list[Found] = list(solve_all(method, runs, strengths[0], title))
+    else:
+        given = zip(asked, strengths, strict=True)
+        found = list(fit.train_all([form.network(run, at) for (form, run), at in given], title)[0])
+    print(f"{title}: {time.perf_counter() - start:.1f} s", file=sys.stderr)
+    return found
+
+
 def run(plan: Plan) -> None:
     """All forms that are trained alike have the same strengths: those of the first."""
-    chosen: list[tuple[Any, list[float]]] = []
-    for described in plan["forms"]:
-        form, training = Form(plan, described), described.get("training")
-        strengths = next((grid for how, grid in chosen if how == training), None)
-        if strengths is None:
-            strengths = form.grid()
-            chosen.append((training, strengths))
-        form.run(strengths)
+    forms = [Form(plan, described) for described in plan["forms"]]
+    trainings = [form.form.get("training") for form in forms]
+    first = [trainings.index(training) for training in trainings]
+    title = f"{plan['method']} on {plan['dataset']}"
+    chosen: dict[int, list[float]] = {i: [] for i in first}
+    if plan["strengths"]:
+        looks = [(forms[i], forms[i].look()) for i in chosen]
+        found = train(looks, [form.tried for form, _ in looks], f"{title}, first look")
+        chosen = {i: forms[i].grid(seen) for i, seen in zip(chosen, found, strict=True)}
+    asked = [(form, own) for form in forms for own in form.form["runs"]]
+    strengths = [chosen[i] for i, form in zip(first, forms, strict=True) for _ in form.form["runs"]]
+    for (form, own), trained in zip(asked, train(asked, strengths, title), strict=True):
+        form.write(own, trained)

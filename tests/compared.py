@@ -1,6 +1,7 @@
 """Made-up tables of the comparison, for tests of what shows them.
 
-The figures of every model are made up; what follows from them is computed as the pipeline does.
+The figures of every model are made up; what follows from them is computed as the pipeline does. It
+takes two seconds for all tables, so who needs one or two asks for these.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from study import paths, results
+from study.comparison import areas, choices
 from study.comparison import tables as comparison
 from study.comparison import unprocessed as rules
 from study.labels import unconstrained
@@ -35,6 +37,36 @@ def tables(
     return {name: of.copy() for name, of in _tables(pairs, tuple(methods), splits, data).items()}
 
 
+def table(
+    name: str,
+    places: Places,
+    methods: Sequence[str] = METHODS,
+    splits: int = 4,
+    data: str = "real",
+) -> pd.DataFrame:
+    """The same as `tables` has it, by itself: honest_summary, fronts or hypervolume."""
+    pairs = tuple((dataset, setting) for dataset, of in places.items() for setting in of)
+    return _table(name, pairs, tuple(methods), splits, data).copy()
+
+
+ALONE = {
+    "honest_summary": lambda rows: choices.operating(rows)[0],
+    "fronts": choices.fronts,
+    "hypervolume": areas.hypervolumes,
+}
+
+
+@cache
+def _table(
+    name: str,
+    places: tuple[tuple[str, str], ...],
+    methods: tuple[str, ...],
+    splits: int,
+    data: str,
+) -> pd.DataFrame:
+    return ALONE[name](measured(methods, places, splits).assign(data=data))
+
+
 @cache
 def _tables(
     places: tuple[tuple[str, str], ...], methods: tuple[str, ...], splits: int, data: str
@@ -51,13 +83,13 @@ def summary(
     splits: int = 4,
 ) -> pd.DataFrame:
     """results/honest_summary.csv."""
-    return tables(dict.fromkeys(datasets, tuple(settings)), methods, splits)["honest_summary"]
+    return table("honest_summary", dict.fromkeys(datasets, tuple(settings)), methods, splits)
 
 
 def write(places: Places, methods: Sequence[str] = METHODS) -> None:
     """All tables, into the current folder."""
-    for name, table in tables(places, methods).items():
-        results.write(table, name)
+    for name, made in tables(places, methods).items():
+        results.write(made, name)
 
 
 def grids(rows: pd.DataFrame) -> pd.DataFrame:

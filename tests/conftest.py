@@ -56,6 +56,16 @@ def compared(**changes: Any) -> dict[str, Any]:
     return little | changes
 
 
+def generalised(*runs: str) -> dict[str, Any]:
+    """The section `general` with these runs of params.yaml, as short as can be."""
+    content = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))["general"]
+    kept = {name: content["runs"][name] for name in runs}
+    more = [run["dataset"] for run in kept.values() if run["dataset"] in paths.GENERAL]
+    studies = list(dict.fromkeys(run["study"] for run in kept.values()))
+    short = {"splits": [0, 1], "strengths": 2, "look": 3, "steps": 4}
+    return content | short | {"runs": kept, "studies": studies, "datasets": more}
+
+
 def paper_params(**changes: Any) -> params.Params:
     """params.yaml with the paper's choices for the data, except for these."""
     content = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))

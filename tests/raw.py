@@ -12,6 +12,7 @@ from study import paths
 
 NAMES = ("compas", "adult", "dutch")  # the paper's, which have the authors' split
 ALL = (*NAMES, "kdd")
+GENERAL = paths.GENERAL
 COMPAS = "compas-scores-two-years.csv"
 # Line 20 of each first file: the row that tests break.
 PLACE = {

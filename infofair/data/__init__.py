@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from infofair.data.load import load_dataset
+    from infofair.data.load import load_dataset, load_rows
 
-__all__ = ["load_dataset"]
+__all__ = ["load_dataset", "load_rows"]
 
 
 def __getattr__(name: str) -> Any:  # so that a stage which needs one module loads no other
-    if name == "load_dataset":
-        from infofair.data.load import load_dataset
+    if name in __all__:
+        from infofair.data import load
 
-        return load_dataset
+        return getattr(load, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,6 +23,8 @@ PLAIN = {  # pandera's names for the terminal
 }
 SHOWN = 5  # failing rows listed per column and rule
 LEAK = 0.9  # balanced accuracy from which a single column "gives the label away"
+LEAK_R2 = 0.8  # of a label that is a number: the R² from which it does
+BINS = 20  # of a column of numbers, for that
 
 
 def broken(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFrame:
@@ -105,6 +107,45 @@ def audit(frame: pd.DataFrame, label: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda entry: -entry["balanced_accuracy"])
 
 
+def audit_number(frame: pd.DataFrame, label: str) -> list[dict[str, Any]]:
+    """How much of the variance of a label that is a number each single column explains, best first.
+
+    R² of the label's mean per value of a category, or per bin of a number (quantiles), adjusted for
+    how many there are: a column of many values explains something by chance. With fewer than two
+    rows for each it is not asked, and counts as 0.
+    """
+    y = frame[label].to_numpy(float)
+    total = ((y - y.mean()) ** 2).sum() / (len(y) - 1)
+    found = []
+    for column in frame.columns.drop(label):
+        x = frame[column]
+        if not isinstance(x.dtype, pd.CategoricalDtype) and x.nunique() > BINS:
+            x = pd.qcut(x, BINS, labels=False, duplicates="drop")
+        codes, values = pd.factorize(x, sort=True)
+        free = len(y) - len(values)
+        r2 = 0.0
+        if free >= len(values):
+            means = np.bincount(codes, y) / np.bincount(codes)
+            r2 = float(1 - ((y - means[codes]) ** 2).sum() / free / total)
+        found.append({"column": column, "r2": round(r2, 4)})
+    return sorted(found, key=lambda entry: -entry["r2"])
+
+
+def label_of(clean: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
+    """The report's entries on the label and on what gives it away."""
+    y = clean[dataset.label]
+    if not dataset.number:
+        found = audit(clean, dataset.label)
+        leaks = [e["column"] for e in found if e["balanced_accuracy"] >= LEAK]
+        label: dict[str, Any] = {"column": dataset.label, "ones": int(y.sum())}
+    else:
+        found = audit_number(clean, dataset.label)
+        leaks = [e["column"] for e in found if e["r2"] >= LEAK_R2]
+        mean, std = float(y.mean()), float(y.std(ddof=0))
+        label = {"column": dataset.label, "mean": round(mean, 4), "std": round(std, 4)}
+    return {"label": label, "audit": found, "leaks": leaks}
+
+
 def validate(folder: Path, dataset: Dataset, real: bool) -> tuple[pd.DataFrame | None, dict]:
     """The validated rows (None if the schema fails) and the report."""
     raw = dataset.read(folder)
@@ -118,14 +159,9 @@ def validate(folder: Path, dataset: Dataset, real: bool) -> tuple[pd.DataFrame |
     if real and dataset.rows and found != dataset.rows:
         raise Problem(f"{folder}: {found} rows before and after filters, expected {dataset.rows}")
     if clean[dataset.label].nunique() < 2:
-        raise Problem(f"{folder}: fewer than two classes are left after the filters")
-    report |= {
-        "rows": len(clean),
-        "label": {"column": dataset.label, "ones": int(clean[dataset.label].sum())},
-        "audit": audit(clean, dataset.label),
-    }
-    report["leaks"] = [e["column"] for e in report["audit"] if e["balanced_accuracy"] >= LEAK]
-    return clean, report
+        what = "values of the label" if dataset.number else "classes"
+        raise Problem(f"{folder}: fewer than two {what} are left after the filters")
+    return clean, report | {"rows": len(clean)} | label_of(clean, dataset)
 
 
 def describe(report: dict[str, Any]) -> str:
@@ -145,10 +181,19 @@ def describe(report: dict[str, Any]) -> str:
         return "\n".join(lines)
     lines = [f"{report['rows_read']} rows read, all rules of the schema hold"]
     lines += [f"  removed {e['removed']:>6} rows: {e['rule']}" for e in report["filters"]]
-    lines.append(f"{report['rows']} rows kept, {report['label']['ones']} with label 1")
+    label = report["label"]
+    of_label = (
+        f"{label['ones']} with label 1"
+        if "ones" in label
+        else (f"label {label['mean']:.3f} ± {label['std']:.3f} (mean, standard deviation)")
+    )
+    lines.append(f"{report['rows']} rows kept, {of_label}")
     for entry in report["audit"][:3]:
         mark = "  <- gives the label away" if entry["column"] in report["leaks"] else ""
-        lines.append(
-            f"  {entry['column']} alone: balanced accuracy {entry['balanced_accuracy']:.3f}{mark}"
+        found = (
+            f"R² {entry['r2']:.3f}"
+            if "r2" in entry
+            else f"balanced accuracy {entry['balanced_accuracy']:.3f}"
         )
+        lines.append(f"  {entry['column']} alone: {found}{mark}")
     return "\n".join(lines)

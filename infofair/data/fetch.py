@@ -77,7 +77,7 @@ def verify(path: Path, file: RawFile) -> Path:
 def from_mirror(file: RawFile, dataset: str, places: Places) -> tuple[Path, str]:
     if places.mirror is None:
         raise Unavailable("no mirror is given")
-    path = places.mirror / dataset / file.name
+    path = places.mirror / (file.folder or dataset) / file.name
     if not path.is_file():
         raise Unavailable(f"no file {path}")
     try:
@@ -280,7 +280,8 @@ def box(*lines: str) -> str:
 def by_hand(name: str, dataset: Dataset, places: Places) -> list[str]:
     names = ", ".join(f.name for f in (*dataset.files, *dataset.split))
     put = f"To place the files by hand: put {names}"
-    return [put, f"into a folder <mirror>/{name}/", *places.by_hand]
+    folder = dataset.files[0].folder or name
+    return [put, f"into a folder <mirror>/{folder}/", *places.by_hand]
 
 
 def gather(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from infofair.errors import Problem
 
 if TYPE_CHECKING:  # loaded when they are needed: who has no pandera can still import this room
+    import pandas as pd
+
     from infofair.data.dataset import Dataset
     from infofair.data.fetch import Places
     from infofair.data.prepared import Prepared
@@ -47,23 +49,75 @@ def load_dataset(
     fallback: when no source serves the files, "none" is a Problem, and "simulate" makes look-alike
     rows; the result's `data` and `partition` say what it is.
     """
-    given = {"split": split, "scale": scale, "fallback": fallback}
+    _check("load_dataset", split=split, scale=scale, fallback=fallback)
+    found = _named(name)
+    if found.number:
+        raise Problem(
+            f"{name}: its label {found.label} is a number, and load_dataset prepares labels of 0 "
+            f"and 1; infofair.data.load_rows({name!r}) gives its rows"
+        )
+    rows, raw, source = _validated(name, found, folder, mirror, fallback)
+
+    from infofair.data.prepare import Preparation, RandomSplit, prepare
+
+    how = Preparation(
+        split="random" if source["split"] == "random" else split,
+        random_split=RandomSplit(seed=seed),
+        scale=scale,
+        sensitive_as_input=sensitive_as_input,
+        drop_leaking_columns=drop_leaking_columns,
+    )
+    return prepare(rows, found, how, folder=raw, data=source["data"])
+
+
+def load_rows(
+    name: str,
+    *,
+    folder: str | Path | None = None,
+    mirror: str | Path | None = None,
+    fallback: str = "none",
+) -> "pd.DataFrame":
+    """The validated rows of a dataset of infofair/datasets, one column each, the label among them.
+
+    For labels that are numbers, and for whoever encodes and splits the rows in another way; the
+    options are those of load_dataset. `attrs["data"]` says whether the rows are real or simulated.
+    """
+    _check("load_rows", fallback=fallback)
+    rows, _, source = _validated(name, _named(name), folder, mirror, fallback)
+    rows.attrs["data"] = source["data"]
+    return rows
+
+
+def _check(called: str, **given: str) -> None:
     for option, value in given.items():
         if value not in CHOICES[option]:
             raise Problem(f"{option} is {value!r}; expected {' or '.join(CHOICES[option])}")
     if missing := [package for package in PACKAGES if find_spec(package) is None]:
-        raise Problem(f"load_dataset needs {', '.join(missing)}: pip install 'infofair[data]'")
+        raise Problem(f"{called} needs {', '.join(missing)}: pip install 'infofair[data]'")
 
-    import pooch
 
+def _named(name: str) -> "Dataset":
     from infofair import datasets
-    from infofair.data import checks, dataset, fetch
-    from infofair.data.prepare import Preparation, RandomSplit, prepare
+    from infofair.data import dataset
 
     names = sorted(module.name for module in iter_modules(datasets.__path__))
     if name not in names:
         raise Problem(f"there is no dataset {name!r}; expected {', '.join(names)}")
-    found = dataset.load(name)
+    return dataset.load(name)
+
+
+def _validated(
+    name: str,
+    found: "Dataset",
+    folder: str | Path | None,
+    mirror: str | Path | None,
+    fallback: str,
+) -> tuple["pd.DataFrame", Path, dict[str, Any]]:
+    """The rows, the folder of the raw files, and what SOURCE.json says of them."""
+    import pooch
+
+    from infofair.data import checks, fetch
+
     home = Path(folder) if folder is not None else Path(pooch.os_cache("infofair"))
     places = fetch.Places(
         own=home / "own" / name,
@@ -76,14 +130,7 @@ def load_dataset(
     rows, report = checks.validate(raw, found, source["data"] == "real")
     if rows is None:
         raise Problem(f"{raw}: {checks.describe(report)}")
-    how = Preparation(
-        split="random" if source["split"] == "random" else split,
-        random_split=RandomSplit(seed=seed),
-        scale=scale,
-        sensitive_as_input=sensitive_as_input,
-        drop_leaking_columns=drop_leaking_columns,
-    )
-    return prepare(rows, found, how, folder=raw, data=source["data"])
+    return rows, raw, source
 
 
 def _fetched(

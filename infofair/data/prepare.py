@@ -56,9 +56,11 @@ def groups(
 ) -> tuple[dict[str, np.ndarray], dict[str, list[str]]]:
     """The group of every row, and the groups' names: per attribute, and for their intersection.
 
-    The intersection of attributes A, B, C is numbered (A·n_B + B)·n_C + C.
+    The intersection of attributes A, B, C is numbered (A·n_B + B)·n_C + C. An attribute that is a
+    number has no groups and is left out.
     """
     numbers, names = {}, {}
+    sensitive = {setting: a for setting, a in sensitive.items() if not a.number}
     for setting, attribute in sensitive.items():
         column = frame[attribute.column]
         if attribute.cuts:
@@ -139,9 +141,13 @@ def prepare(
 
     folder: of the raw files, where the authors' split is. data: "real" or "simulated".
     """
+    if dataset.number:
+        raise Problem(f"the label {dataset.label} is a number; expected one of 0 and 1")
     columns = features(frame, dataset, how)
     y = frame[dataset.label].to_numpy(np.int8)
     numbers, names = groups(frame, dict(dataset.sensitive))
+    if not numbers:
+        raise Problem("no sensitive attribute has groups; expected at least one")
     if how.split == "random":
         joint = numbers[list(numbers)[-1]].astype(int)
         rows = random_split(joint * 2 + y, how.random_split)

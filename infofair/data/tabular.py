@@ -20,7 +20,11 @@ from infofair.errors import Problem
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a text file that is UTF-8, has no NUL byte and is not empty."""
-    content = path.read_bytes()
+    return lines_of(path, path.read_bytes())
+
+
+def lines_of(path: Path, content: bytes) -> list[str]:
+    """The same, of what the file holds."""
     if not content.strip():
         raise Problem(f"{path}: the file is empty")
     if b"\0" in content:
@@ -33,13 +37,15 @@ def read_lines(path: Path) -> list[str]:
         raise Problem(f"{path}: line {line} is not UTF-8 text") from None
 
 
-def parse(path: Path, lines: Sequence[str], columns: Sequence[str], first: int) -> pd.DataFrame:
+def parse(
+    path: Path, lines: Sequence[str], columns: Sequence[str], first: int, between: str = ","
+) -> pd.DataFrame:
     """Rows of text, one per non-blank line; the index says where each stands, as file:line.
 
     `first` is the number of the first of these lines in the file. Every row must have one field
-    per column.
+    per column. `between` them is a comma, or another character.
     """
-    reader = csv.reader(lines, skipinitialspace=True, strict=True)
+    reader = csv.reader(lines, delimiter=between, skipinitialspace=True, strict=True)
     rows, places = [], []
     try:
         for fields in reader:
@@ -63,6 +69,10 @@ def parse(path: Path, lines: Sequence[str], columns: Sequence[str], first: int) 
 
 def whole_number(low: int, high: int, **options: Any) -> pa.Column:
     return pa.Column("int64", pa.Check.in_range(low, high), coerce=True, **options)
+
+
+def decimal(low: float, high: float) -> pa.Column:
+    return pa.Column("float64", pa.Check.in_range(low, high), coerce=True)
 
 
 def one_of(values: Iterable[object]) -> pa.Column:
@@ -111,6 +121,12 @@ def label_with(rng: np.random.Generator, score: np.ndarray, share: float) -> np.
     return (noisy > np.quantile(noisy, 1 - share)).astype(int)
 
 
+def written(numbers: np.ndarray, digits: int) -> np.ndarray:
+    """Numbers as text, with at most so many digits after the point."""
+    rounded = np.round(numbers, digits) + 0.0  # no -0
+    return np.array([f"{x:.{digits}f}".rstrip("0").rstrip(".") for x in rounded])
+
+
 # A CSV of the user's own.
 
 
@@ -139,7 +155,11 @@ def ranges(column: str, *cuts: float) -> Attribute:
 
 def read_csv(path: Path) -> pd.DataFrame:
     """Rows of text under the names in the first line."""
-    lines = read_lines(path)
+    return parse_csv(path, read_lines(path))
+
+
+def parse_csv(path: Path, lines: list[str]) -> pd.DataFrame:
+    """The same, of its lines."""
     lines[0] = lines[0].removeprefix("\ufeff")  # which spreadsheets put there
     try:
         header = next(csv.reader(lines[:1], skipinitialspace=True, strict=True))

@@ -254,6 +254,7 @@ DATASET = Dataset(
         "race": Attribute("race", {value: value for value in RACE}),
     },
     label="income",
+    terms="CC BY 4.0 (UCI 2)",
     read=read,
     schema=SCHEMA,
     filters=(known("workclass"), known("occupation"), known("native-country")),

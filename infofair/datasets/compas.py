@@ -339,6 +339,7 @@ DATASET = Dataset(
         "race": Attribute("race", {value: value for value in RACE}),
     },
     label="two_year_recid",
+    terms="none stated; its publisher forbids republishing it",
     read=read,
     schema=SCHEMA,
     filters=(

@@ -147,6 +147,7 @@ DATASET = Dataset(
         ),
     },
     label="occupation",
+    terms="microdata of Statistics Netherlands, not to be republished",
     read=read,
     schema=SCHEMA,
     filters=(),

@@ -388,6 +388,7 @@ DATASET = Dataset(
         "race": Attribute("race", {value: value for value in VALUES["race"]}),
     },
     label="income",
+    terms="CC BY 4.0 (UCI 117)",
     read=read,
     schema=SCHEMA,
     filters=(),  # equal rows are different people: the survey's answers are coarse

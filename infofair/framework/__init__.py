@@ -14,6 +14,7 @@ the other two are fitted, each by a loss of its own (infofair/methods/infofair_f
     players    the modules put together: who predicts, and a pair of critics for every part of s
     plan       what is trained, and what it is told
     stacked    many models of any modules in one pass (torch.func), and Adam
+    graphs     a graph convolutional network as extractor (E), and its sparse product for all models
     trunk      the same on infofair/training, where that can serve
     estimate   how many bits z tells about s, by a fresh estimate on held-out rows
     storage    a fitted model as a file, without pickle

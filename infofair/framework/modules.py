@@ -135,6 +135,23 @@ class NumberRatio(nn.Module):
         return self.critic(torch.cat([z, powers, crossed], -1).clamp(-LARGEST, LARGEST))
 
 
+class LinearRatio(nn.Module):
+    """f(z, s) = w₁ᵀz + w₂ᵀs, as the paper has it; at first w₂ says nothing."""
+
+    def __init__(self, inputs: int, groups: int, numbers: int) -> None:
+        super().__init__()
+        self.w1 = nn.Linear(inputs, 1, bias=False)
+        self.w2 = nn.Parameter(torch.zeros(groups))
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.w1(z) + self.w2
+
+
+def linear_predictor(inputs: int, groups: int, numbers: int) -> nn.Module:
+    """q(s|z) = softmax(W z), as the paper has it."""
+    return nn.Linear(inputs, groups, bias=False)
+
+
 def sensitive_predictor(inputs: int, groups: int, numbers: int) -> nn.Module:
     return MixturePredictor(inputs, groups, numbers) if numbers else Critic(inputs, groups)
 

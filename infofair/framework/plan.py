@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +13,13 @@ from torch import Tensor, nn
 from infofair.framework import modules, notions, outcomes
 from infofair.framework.checks import Invalid
 from infofair.framework.players import DIMENSIONS, Critics, Pair, Predicted, Predictor
-from infofair.framework.recipe import PREDICTION, REPRESENTATION, SCORE, Training
+from infofair.framework.recipe import EXTRACTED, PREDICTION, REPRESENTATION, SCORE, Training
 from infofair.framework.sensitive import Part
 from infofair.training.streams import stream
+
+# Of one model: what is predicted, z, the groups and numbers of each part of s, and which rows are
+# of which condition, (conditions, B).
+Penalty = Callable[[Predicted, Tensor, "list[tuple[Tensor, Tensor]]", Tensor], Tensor]
 
 
 class Model(NamedTuple):
@@ -53,10 +57,22 @@ class Plan:
     outcome: str
     training: Training
     replaced: Replaced
+    penalty: Penalty | None = None  # in place of the critics
+    joint: bool = False  # the critics minimise what the predictor does
+    # seed -> its own training rows, equally many of each: models of several splits in one pass
+    of_seeds: dict[int, np.ndarray] = field(default_factory=dict)
 
     @property
     def outputs(self) -> int:
         return self.classes or 1
+
+    @property
+    def criticised(self) -> bool:
+        """Whether there are critics."""
+        return bool(self.parts) and self.penalty is None
+
+    def train_rows(self, seed: int) -> np.ndarray:
+        return self.of_seeds.get(seed, self.split["train"])
 
     # -- modules ----------------------------------------------------------------------------------
 
@@ -86,6 +102,7 @@ class Plan:
                         _made(own.sensitive_predictor, modules.sensitive_predictor, *sizes),
                         _made(own.density_ratio, modules.density_ratio, *sizes),
                         part.numbers,
+                        union=self.joint,
                     )
                     for _ in range(count)
                 ]
@@ -98,6 +115,8 @@ class Plan:
         """Of z."""
         if self.outcome == REPRESENTATION:
             return DIMENSIONS
+        if self.outcome == EXTRACTED:
+            return _width("extractor", self.predictor(0).extractor, torch.from_numpy(self.X[:2]))
         odds = 1 if self.classes <= 2 else self.classes
         return odds * (len(outcomes.THRESHOLDS) if self.outcome == SCORE else 1)
 
@@ -111,7 +130,7 @@ class Plan:
 
     def z(self, predicted: Predicted) -> Tensor:
         """What is to be fair, (B, d)."""
-        if self.outcome == REPRESENTATION:
+        if self.outcome in (REPRESENTATION, EXTRACTED):
             return predicted.representation
         if self.outcome == PREDICTION:
             return outcomes.prediction(predicted.output)

@@ -61,11 +61,16 @@ class Pair(nn.Module):
     s̃ ~ q(·|z): E[softplus(−f(z, s))] + E[softplus(f(z, s̃))]. Over groups the mean of the drawn
     pairs is taken exactly, over numbers one is drawn in every group. I(z; s) is estimated by
     H(s) + E[log q] + E[f], whatever q is (the paper's lemma 3).
+
+    union: E[f] over true and drawn pairs in equal parts, as the paper prints it (of groups).
     """
 
-    def __init__(self, predictor: nn.Module, ratio: nn.Module, numbers: int) -> None:
+    def __init__(
+        self, predictor: nn.Module, ratio: nn.Module, numbers: int, *, union: bool = False
+    ) -> None:
         super().__init__()
         self.predictor, self.ratio, self.numbers = predictor, ratio, numbers
+        self.union = union and not numbers
 
     def forward(
         self, z: Tensor, g: Tensor, c: Tensor, noise: Tensor | None, rows: Tensor
@@ -86,6 +91,8 @@ class Pair(nn.Module):
             drawn = f if noise is None else self._of_drawn(z, density.draw(noise))
         true_q, true_f = (each.gather(1, g[:, None])[:, 0] for each in (log_q, f))
         told_apart = F.softplus(-true_f) + (q * F.softplus(drawn)).sum(1)
+        if self.union:  # s̃ is drawn with a gradient in the paper, so q has one here
+            true_f = (true_f + (log_q.exp() * f).sum(1)) / 2
         return Judged(
             notions.mean(true_q, rows),
             notions.mean(true_f, rows),

@@ -8,6 +8,7 @@ from infofair.framework.checks import Invalid, number
 from infofair.framework.sensitive import Part
 
 DECISION, SCORE, REPRESENTATION, PREDICTION = "decision", "score", "representation", "prediction"
+EXTRACTED = "extracted"  # what the extractor gives, as it is: there to be compared with
 LANES = 16  # rows of a minibatch are a multiple of it: nobody's are the odd ones of a register
 LEAST_STEPS = 10  # minibatches of an epoch, if the batch size is not told
 
@@ -32,11 +33,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {  # what is different where z is not the 
     DECISION: {},
     SCORE: {},
     REPRESENTATION: {"epochs": 20, "critic_learning_rate": 0.01, "critic_steps": 4},
+    EXTRACTED: {"epochs": 20, "critic_learning_rate": 0.01, "critic_steps": 4},
     PREDICTION: {
         "epochs": 30, "batch_size": 512, "critic_learning_rate": 0.01, "critic_steps": 4,
     },
 }  # fmt: skip
-NUMBERS = {"epochs": 30, "critic_steps": 6, "sharpness": 1.0}  # where s is nothing but numbers
+# where s is nothing but numbers
+NUMBERS: dict[str, Any] = {"epochs": 30, "critic_steps": 6, "sharpness": 1.0}
 
 # name -> the least it may be, whether it must be above that, whether it is a whole number
 BOUNDS: dict[str, tuple[float, bool, bool]] = {

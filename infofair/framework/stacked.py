@@ -7,11 +7,15 @@ step:
     critics        take `critic_steps` on parts of it, z being given
     the others     T + α Σ (E[log q] + E[f]) (+ β KL), with the critics given
 
+Two other forms are there to be compared with: the paper's as it is printed (`Plan.joint`), in which
+the critics minimise the same objective in the same step, and a penalty in place of the critics.
+
 Random numbers are a seed's own (infofair/training/streams.py), no operation mixes models, and
 minibatches are whole registers wide (the last one of an epoch is filled up with its first rows), so
 a model's bits do not depend on who shares its pass. The exception are modules that draw numbers
-themselves, such as Dropout: they draw others in another pass. What vmap cannot run (sparse
-products, a look at a number on the way) is trained one model after the other.
+themselves, such as Dropout: they draw others in another pass. What vmap cannot run (a look at a
+number on the way; sparse products, but for `times` in graphs.py) is trained one model after the
+other.
 """
 
 from collections.abc import Callable, Iterator
@@ -84,13 +88,8 @@ class Stack:
         """The module of one model."""
         return functional_call(self.template, {**parameters, **buffers}, given)
 
-    def descend(self, loss: Tensor, rate: float, weight_decay: float, step: Tensor) -> None:
-        """One step of Adam on the sum of all models' losses. step: its number, from 1 on."""
-        leaves = [self.views[name] for name in self.trained]
-        found = torch.autograd.grad(loss, leaves, allow_unused=True)
-        for name, gradient in zip(self.trained, found, strict=True):
-            if gradient is not None:
-                self.gradients[name].copy_(gradient)
+    def adam(self, rate: float, weight_decay: float, step: Tensor) -> None:
+        """One step by `gradients`. step: its number, from 1 on."""
         # as in infofair/training/networks.py: torch.optim's kernel without its bookkeeping
         torch._fused_adam_(
             [self.flat], [self.gradient], [self.moments[0]], [self.moments[1]], [], [step],
@@ -110,6 +109,21 @@ class Stack:
         module.load_state_dict({name: part.detach().cpu().clone() for name, part in own.items()})
 
 
+def descend(
+    players: list[Stack], losses: Tensor, rate: float, weight_decay: float, step: Tensor
+) -> None:
+    """One step of all players on every model's loss, R."""
+    leaves = [(player, name) for player in players for name in player.trained]
+    found = torch.autograd.grad(
+        losses.sum(), [player.views[name] for player, name in leaves], allow_unused=True
+    )
+    for (player, name), gradient in zip(leaves, found, strict=True):
+        if gradient is not None:
+            player.gradients[name].copy_(gradient)
+    for player in players:
+        player.adam(rate, weight_decay, step)
+
+
 class Pass:
     """R models of a plan."""
 
@@ -122,16 +136,19 @@ class Pass:
             (torch.from_numpy(part.g).to(on), torch.from_numpy(part.c).to(on))
             for part in plan.parts
         ]
-        self.train_rows = torch.from_numpy(plan.split["train"].astype(np.int64)).to(on)
-        self.weights = notions.weights(plan.fair, self.y[self.train_rows], plan.classes)
+        seeds = list(dict.fromkeys(model.seed for model in models))
+        own = [plan.train_rows(seed).astype(np.int64) for seed in seeds]
+        self.train_rows = torch.from_numpy(np.stack(own)).to(on)  # seeds × rows
+        self.weights = torch.stack(  # of conditions: seeds × conditions
+            [notions.weights(plan.fair, self.y[rows], plan.classes) for rows in self.train_rows]
+        )
         self.predictors = Stack([plan.predictor(m.seed).train() for m in self.slots], on)
         self.critics = None
-        if plan.parts:
+        if plan.criticised:
             self.critics = Stack([plan.critics(m.seed).train() for m in self.slots], on)
-        seeds = list(dict.fromkeys(model.seed for model in models))
         self.streams = {seed: Own(seed, on) for seed in seeds}
         self.noises = {seed: stream(seed, "framework", on=on) for seed in seeds}
-        self.size = min(how.batch_size, -(-len(self.train_rows) // LANES) * LANES)
+        self.size = min(how.batch_size, -(-self.train_rows.shape[1] // LANES) * LANES)
         self.steps = 0
         self.fitted: dict[Model, Fitted] = {}
         self.curves: dict[Model, list[float]] = {model: [] for model in models}
@@ -153,13 +170,13 @@ class Pass:
 
     def minibatches(self) -> Iterator[Tensor]:
         """Row numbers, R × B, of an epoch."""
-        n = len(self.train_rows)
+        n = self.train_rows.shape[1]
         steps = -(-n // self.size)
         orders = [own.order(n) for own in self.streams.values()]
         whole = torch.stack(
             [order.repeat(-(-steps * self.size // n))[: steps * self.size] for order in orders]
         )
-        rows = self.train_rows[whole]
+        rows = self.train_rows.gather(1, whole)
         for chunk in rows.split(self.size, 1):
             yield chunk[self.of_seed]
 
@@ -204,15 +221,25 @@ class Pass:
     def judge(self, z: Tensor, rows: Tensor, y: Tensor, noise: list[Tensor | None]) -> Judged:
         """The critics' words on every model's z, R each."""
         assert self.critics is not None
-        critics, weights = self.critics, self.weights
+        critics, weights = self.critics, self.weights[self.of_seed]
 
-        def one(p: Any, b: Any, z: Tensor, y: Tensor, s: Any, noise: Any) -> Judged:
+        def one(p: Any, b: Any, z: Tensor, y: Tensor, s: Any, noise: Any, w: Tensor) -> Judged:
             drawn = [noise.get(i) for i in range(len(s))]
-            return critics.call(p, b, z, s, drawn, self.plan.conditions(y), weights)
+            return critics.call(p, b, z, s, drawn, self.plan.conditions(y), w)
 
         s = [(g[rows], c[rows]) for g, c in self.s]
         named = {i: own for i, own in enumerate(noise) if own is not None}
-        return self.each(one, critics.views, critics.buffers, z, y, s, named)
+        return self.each(one, critics.views, critics.buffers, z, y, s, named, weights)
+
+    def penalties(self, predicted: Predicted, z: Tensor, rows: Tensor, y: Tensor) -> Tensor:
+        """What stands in the critics' place, of every model, R."""
+        penalty = self.plan.penalty
+        assert penalty is not None
+
+        def one(predicted: Predicted, z: Tensor, y: Tensor, s: Any) -> Tensor:
+            return penalty(predicted, z, s, self.plan.conditions(y))
+
+        return self.each(one, predicted, z, y, [(g[rows], c[rows]) for g, c in self.s])
 
     def task_losses(self, output: Tensor, y: Tensor) -> Tensor:
         return self.each(self.plan.task_loss, output, y)
@@ -231,7 +258,7 @@ class Pass:
             noise = self.drawing_noise(seen.shape[1])
             judged = self.judge(z[:, part], seen, y[:, part], noise)
             number = self.number((self.steps - 1) * how.critic_steps + i + 1)
-            self.critics.descend(judged.loss.sum(), how.critic_learning_rate, 0.0, number)
+            descend([self.critics], judged.loss, how.critic_learning_rate, 0.0, number)
 
     def number(self, step: int) -> Tensor:
         """Of a step, as Adam's kernel wants it."""
@@ -245,15 +272,27 @@ class Pass:
         predicted, z = self.forward(self.at(rows), self.bottleneck_noise(rows.shape[1]))
         T = self.task_losses(predicted.output, y)
         loss = T + how.beta * predicted.kl if self.plan.outcome == REPRESENTATION else T
-        if self.critics is not None:
+        if self.critics is not None and not self.plan.joint:
             self.advise(z.detach(), rows, y)
-            if epoch >= how.warm_up:
-                judged = self.judge(z, rows, y, [None] * len(self.s))
-                loss = loss + self.alpha * (judged.log_q + judged.log_ratio)
-        self.predictors.descend(
-            loss.sum(), how.learning_rate, how.weight_decay, self.number(self.steps)
-        )
+        if epoch >= how.warm_up:
+            loss = loss + self.alpha * self.unfairness(predicted, z, rows, y)
+        together = [self.critics] if self.critics is not None and self.plan.joint else []
+        descend(
+            [self.predictors, *together], loss, how.learning_rate, how.weight_decay,
+            self.number(self.steps),
+        )  # fmt: skip
         return T.detach()
+
+    def unfairness(
+        self, predicted: Predicted, z: Tensor, rows: Tensor, y: Tensor
+    ) -> Tensor | float:
+        """What α weighs, of every model, R; 0 where s is not known."""
+        if self.plan.penalty is not None:
+            return self.penalties(predicted, z, rows, y)
+        if self.critics is None:
+            return 0.0
+        judged = self.judge(z, rows, y, [None] * len(self.s))
+        return judged.log_q + judged.log_ratio
 
     @torch.no_grad()
     def validate(self, epoch: int) -> np.ndarray:
@@ -265,9 +304,8 @@ class Pass:
             y = self.y[seen]
             predicted, z = self.forward(self.at(seen), None)
             found = self.task_losses(predicted.output, y) + self.plan.training.beta * predicted.kl
-            if self.critics is not None and epoch >= self.plan.training.warm_up:
-                judged = self.judge(z, seen, y, [None] * len(self.s))
-                found = found + self.alpha * (judged.log_q + judged.log_ratio)
+            if epoch >= self.plan.training.warm_up:
+                found = found + self.alpha * self.unfairness(predicted, z, seen, y)
             total += found * len(own)
         return (total / len(rows))[: len(self.models)].cpu().numpy()
 

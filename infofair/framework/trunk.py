@@ -39,7 +39,8 @@ def serves(plan: Plan) -> bool:
     usual = plan.classes == 2 and plan.fair == notions.PARITY and plan.outcome == DECISION
     large = not plan.parts or plan.training.batch_size // plan.training.critic_steps >= 2 * LANES
     flat = plan.X.ndim == 2 and len(plan.replaced.hidden) > 0
-    return one and usual and large and flat and not plan.replaced.any
+    plain = plan.penalty is None and not plan.joint and not plan.of_seeds
+    return one and usual and large and flat and plain and not plan.replaced.any
 
 
 def train(

@@ -37,28 +37,35 @@ from sklearn.linear_model import LogisticRegression
 from infofair.methods.base import Fit, Solver, Task, knob
 
 
-def learner() -> Any:
+def alike(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The first of the rows that are alike, and which of these each row is like; None if there are
+    too few to make a difference. (By a hash of their bits: np.unique would sort whole rows.)"""
+    bits = np.ascontiguousarray(X).view(np.uint64)
+    odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    mixed = bits ^ (bits >> np.uint64(52))  # the last 52 bits of a 1 are zeros
+    _, first, place = np.unique(mixed @ odd, return_index=True, return_inverse=True)
+    same = 2 * len(first) < len(X) and np.array_equal(bits[first[place]], bits)
+    return (first, place) if same else None
+
+
+def learner(X: np.ndarray) -> Any:
     """Logistic regression for one game, all of whose fits have the same rows.
 
     It fits sparse rows: most features are one-hot, and it takes half the time; fairlearn itself
     hands on dense rows only. Rows that are alike (on Dutch, three in four) are one row, with the
-    weights of those that are positive and of those that are not.
+    weights of those that are positive and of those that are not. (To start a fit where the last one
+    ended gains nothing: the weights of many rows change.)
     """
-    rows: list[Any] = []
+    found = alike(X)
+    first, place = found or (slice(None), np.arange(len(X)))
+    rows = csr_array(X[first])
+    count = rows.shape[0]
 
     class Logistic(LogisticRegression):
         def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> Any:
-            if not rows:
-                distinct, place = np.unique(X, axis=0, return_inverse=True)
-                pays = 2 * len(distinct) < len(X)
-                rows.extend([csr_array(distinct), place] if pays else [csr_array(X), None])
-            X, place = rows
-            if place is None:
-                return super().fit(X, y, sample_weight)
-            count = X.shape[0]
             weights = np.bincount(place + count * np.asarray(y), sample_weight, 2 * count)
             (kept,) = weights.nonzero()
-            return super().fit(X[kept % count], kept >= count, weights[kept])
+            return super().fit(rows[kept % count], kept >= count, weights[kept])
 
     return Logistic(solver="newton-cholesky")
 
@@ -92,7 +99,7 @@ class ExpGrad(Solver):
 
         X, y, s = task.X["train"], task.y["train"], task.s["train"]
         constraints = DemographicParity(difference_bound=self.difference)
-        fitted = ExponentiatedGradient(learner(), constraints, max_iter=self.rounds)
+        fitted = ExponentiatedGradient(learner(X), constraints, max_iter=self.rounds)
         with catch_warnings():
             # fairlearn lets a Series grow in a way that pandas 4 will refuse; both are pinned
             simplefilter("ignore", Pandas4Warning)

@@ -66,9 +66,9 @@ class Progress:
             self.bar = bar(self.epochs, self.title, "epoch")
         busy = lines[lines[:, 1] > 0]
         self.bar.n = int(busy[:, 0].min()) if len(busy) else epoch
-        self.bar.set_postfix(
-            {"models running": int(lines[:, 1].sum()), "T": f"{lines[:, 2].mean():.3f}"}
-        )
+        loss = lines[:, 2].mean()  # NaN where nobody asked for it
+        shown = {} if np.isnan(loss) else {"T": f"{loss:.3f}"}
+        self.bar.set_postfix({"models running": int(lines[:, 1].sum())} | shown)
 
     @staticmethod
     def new_board(board: Path, models: list[int]) -> Path:

@@ -11,6 +11,7 @@ so work that was lost with its worker is simply done again.
 import hashlib
 import os
 import platform
+import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import joblib
 from joblib.externals.loky.backend.context import set_start_method
@@ -54,10 +56,21 @@ def count() -> int:
         return sum(connected.ncores().values())
 
 
+def _knock(address: str) -> None:
+    """Raises OSError or ValueError if nobody listens there.
+
+    Asked before Dask is, whose client starts an event loop and tries again and again.
+    """
+    where = urlsplit(address)
+    if where.scheme not in ("tcp", "tls") or not where.hostname or not where.port:
+        raise ValueError("not such an address")
+    socket.create_connection((where.hostname, where.port), PATIENCE).close()
+
+
 @contextmanager
 def client() -> Iterator[Any]:
     """A connection to the Dask cluster."""
-    address = scheduler()
+    address = os.environ[SCHEDULER]
     try:
         from distributed import Client
     except ImportError:
@@ -66,6 +79,7 @@ def client() -> Iterator[Any]:
             "install it with: pip install -c constraints.txt -e '.[cluster]'"
         ) from None
     try:
+        _knock(address)
         connected = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())

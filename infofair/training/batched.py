@@ -10,6 +10,7 @@ initialisation, shuffling and noise come from streams of its own (infofair/train
 no operation here mixes models.
 """
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -105,8 +106,9 @@ class Pass:
         widths = [inputs, *job.hidden]
         self.networks = Networks(job.method, widths, self.classes, self.groups, seats, on)
         self.steps = 0
+        # of a seed and setting: it is the same at every strength
         self.noise_of = {
-            (m.seed, m.variant): seat.streams.noise(m.variant.setting)
+            (m.seed, m.variant.setting): seat.streams.noise(m.variant.setting)
             for m, seat in zip(self.models, seats, strict=True)
         }
         self._arrange()
@@ -149,10 +151,14 @@ class Pass:
         if not self.method.uses_noise:
             return None
         noise = torch.zeros(steps, len(self.models), self.groups, rows, device=self.on)
+        sharing: dict[tuple[int, str], list[int]] = {}
         for r, model in enumerate(self.models):
-            groups = self.group_counts[model.variant.setting]
-            own = self.noise_of[model.seed, model.variant]
-            noise[:, r, :groups] = own.draw(part, steps, groups, rows)
+            sharing.setdefault((model.seed, model.variant.setting), []).append(r)
+        for (seed, setting), slots in sharing.items():
+            groups = self.group_counts[setting]
+            drawn = self.noise_of[seed, setting].draw(part, steps, groups, rows)
+            for r in slots:
+                noise[:, r, :groups] = drawn
         return noise
 
     # -- training ---------------------------------------------------------------------------------
@@ -206,8 +212,9 @@ class Pass:
 
     @torch.no_grad()
     def train_epoch(self, epoch: int) -> Tensor:
-        """One pass over the training rows; each term's and report's mean over them, × R."""
-        named = (*self.method.terms, *self.method.reports)
+        """One pass over the training rows; each term's and report's mean over them, × R, if curves
+        are wanted."""
+        named = (*self.method.terms, *self.method.reports) if self.job.curves else ()
         total = torch.zeros(len(named), len(self.models), device=self.on)
         own = [name for name in self.networks.parameters if name not in self.method.critics]
         for chunk in self.chunks(epoch):
@@ -228,10 +235,13 @@ class Pass:
                 if opposing is not None:
                     self.networks.backward(X, sheet, opposing, self.networks.opposing)
                     self.networks.settle(self.alpha, number)
-                free.append({name: out[name].clone() for name in self.method.free})
+                if self.job.curves:
+                    free.append({name: out[name].clone() for name in self.method.free})
                 self.networks.adam(
                     own, number, self.method.learning_rate, self.training.weight_decay
                 )
+            if not self.job.curves:
+                continue
             # one by one: the order in which a sum over them adds depends on the number of models
             for terms in self.terms(chunk, sheet.heads, free) * chunk.rows:
                 total += terms
@@ -277,6 +287,9 @@ class Pass:
         """Train until every model has stopped; then each holds its curves and probabilities."""
         for epoch in range(self.training.epochs):
             terms = self.train_epoch(epoch)
+            if not self.job.watched and epoch + 1 < self.training.epochs:
+                say(epoch + 1, len(self.models), math.nan)
+                continue
             validation = self.validate(epoch)
             # The one transfer to the host in an epoch.
             table = torch.cat([terms, validation[None]]).cpu().numpy().astype(float).T
@@ -294,7 +307,7 @@ class Pass:
                         self.models[r].probabilities = own
                         self.models[r].parameters = self.networks.parameters_of(r)
             left = len(running) - len(stopped)
-            say(epoch + 1, left, float(table[:, 0].mean()))
+            say(epoch + 1, left, float(table[:, 0].mean()) if self.job.curves else math.nan)
             if not left:
                 return
             self.compact()
@@ -310,9 +323,10 @@ class Pass:
                 "try a smaller learning rate or alpha"
             )
         *found, validation = map(float, values)
-        row = dict(zip((*self.method.terms, *self.method.reports), found, strict=True))
-        total = sum(row[name] for name in self.method.terms)
-        model.curves.append(row | {"total": total, "validation": validation})
+        if self.job.curves:
+            row = dict(zip((*self.method.terms, *self.method.reports), found, strict=True))
+            total = sum(row[name] for name in self.method.terms)
+            model.curves.append(row | {"total": total, "validation": validation})
         if validation < model.best:
             model.best, model.waited = validation, 0
         else:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from infofair.data.prepared import Prepared
 from infofair.errors import Problem
@@ -21,13 +22,32 @@ from infofair.training.model import Key
 from infofair.training.plan import Job, Model, Trained, Training, Variant
 
 
+class Run(NamedTuple):
+    """Models of one job on one dataset."""
+
+    job: Job
+    data: Prepared
+    models: list[Model]
+
+    @classmethod
+    def of(cls, job: Job, data: Prepared, strengths: list[float], seeds: list[int]) -> "Run":
+        """Every setting, strength and seed."""
+        settings = handled(job.method, data)
+        variants = [Variant(setting, strength) for setting in settings for strength in strengths]
+        return cls(job, data, plan.models(job, seeds, variants))
+
+    @property
+    def cost(self) -> float:
+        """Rows that its models see, if none stops early."""
+        return len(self.models) * self.job.training.epochs * len(self.data.split["train"])
+
+
 def train(
     job: Job, data: Prepared, strengths: list[float], seeds: list[int], title: str
 ) -> tuple[list[Trained], float]:
     """Every setting, strength and seed; and the seconds it took."""
-    settings = handled(job.method, data)
-    variants = [Variant(setting, strength) for setting in settings for strength in strengths]
-    return train_all(job, data, plan.models(job, seeds, variants), title)
+    (found,), seconds = train_all([Run.of(job, data, strengths, seeds)], title)
+    return found, seconds
 
 
 def devices() -> list[str]:
@@ -44,43 +64,45 @@ def devices() -> list[str]:
     return [f"cuda:{i}" for i in range(torch.cuda.device_count())] or [asked or "cpu"]
 
 
-def train_all(
-    job: Job, data: Prepared, models: list[Model], title: str
-) -> tuple[list[Trained], float]:
-    """Every model, dealt out to the workers, each share one batched pass; and the seconds."""
+def train_all(runs: Sequence[Run], title: str) -> tuple[list[list[Trained]], float]:
+    """Every model of every run, dealt out to the workers at once, each share one batched pass; and
+    the seconds it took."""
     remote = workers.scheduler() is not None
     on = [None] if remote else devices()  # a cluster's worker knows its own device
     gpus = on[0] is not None and on[0].startswith("cuda")
     count = len(on) if gpus else workers.count()
-    shares = plan.shares(models, count)
+    shares = plan.dealt([run.models for run in runs], [run.cost for run in runs], count)
     with TemporaryDirectory() as folder:
         # where everything is trained at once, on this machine, epochs are shown; else, shares
         board = None
         if not remote and len(shares) <= count:
-            board = Progress.new_board(Path(folder) / "board", [len(share) for share in shares])
+            board = Progress.new_board(Path(folder) / "board", [len(share) for _, share in shares])
         calls = [
             (
-                job,
-                data,
+                runs[run].job,
+                runs[run].data,
                 share,
                 on[i % len(on)],
-                Progress(board, i, len(shares), job.training.epochs, title),
+                Progress(board, i, len(shares), runs[run].job.training.epochs, title),
             )
-            for i, share in enumerate(shares)
+            for i, (run, share) in enumerate(shares)
         ]
-        found = workers.run(
+        done = workers.run(
             work,
             calls,
-            names=[_name(share) for share in shares],
+            names=[_name(share) for _, share in shares],
             title=title,
             unit="share",
-            shared=[data],
+            shared=list({id(run.data): run.data for run in runs}.values()),
             at_most=count,
             copies=not gpus,  # CUDA does not survive a fork
             bar=board is None,
         )
-    seconds = max((seconds for _, seconds in found), default=0.0)
-    return [model for trained, _ in found for model in trained], seconds
+    found: list[list[Trained]] = [[] for _ in runs]
+    for (run, _), (trained, _) in zip(shares, done, strict=True):  # a run's shares in their order
+        found[run] += trained
+    spent = [seconds for _, seconds in done]
+    return found, max([sum(spent) / count, *spent])
 
 
 def _name(share: list[Model]) -> str:

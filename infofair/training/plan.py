@@ -44,6 +44,13 @@ class Job:
     training: Training
     # whether a model whose objective is not finite ends alone, without predictions, or everything
     may_diverge: bool = False
+    # whether the terms of every epoch are wanted: to compute them takes a fifth of a training
+    curves: bool = True
+
+    @property
+    def watched(self) -> bool:
+        """Whether the validation rows are asked after every epoch, or only after the last."""
+        return self.curves or self.training.patience < self.training.epochs
 
 
 @dataclass
@@ -52,7 +59,7 @@ class Trained:
 
     seed: int
     variant: Variant
-    curves: list[dict[str, float]] = field(default_factory=list)  # one row per epoch
+    curves: list[dict[str, float]] = field(default_factory=list)  # one row per epoch, if wanted
     # of class 1; split -> rows; empty if the model diverged
     probabilities: dict[str, np.ndarray] = field(default_factory=dict)
     parameters: dict[str, np.ndarray] = field(default_factory=dict)  # by name; empty likewise
@@ -67,6 +74,23 @@ def models(job: Job, seeds: list[int], variants: list[Variant]) -> list[Model]:
     if job.method.repairs:  # models of one variant have the same features
         return [(seed, variant) for variant in variants for seed in seeds]
     return [(seed, variant) for seed in seeds for variant in variants]  # the same minibatches
+
+
+def dealt(
+    runs: list[list[Model]], costs: list[float], workers: int
+) -> list[tuple[int, list[Model]]]:
+    """The models of several runs in shares, each with the number of its run, the dearest first.
+
+    costs: of each run. It stays whole, since a large pass costs less a model, unless it is more
+    than a worker's part of everything, or of the last that cannot be dealt out evenly.
+    """
+    order = sorted(range(len(runs)), key=lambda run: -costs[run])
+    even, part = len(runs) // workers * workers, sum(costs) / workers
+    return [
+        (run, share)
+        for place, run in enumerate(order)
+        for share in shares(runs[run], workers if place >= even or costs[run] > part else 1)
+    ]
 
 
 def shares(models: list[Model], workers: int) -> list[list[Model]]:

@@ -4,7 +4,7 @@ Fits are spread over INFOFAIR_WORKERS processes (default: one per core), or over
 INFOFAIR_SCHEDULER; that changes no number.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -92,31 +92,49 @@ def solve(
 ) -> list[Solved]:
     """Every setting, strength and seed; where another knob has several values, validation chooses.
 
-    Without strengths, the knobs are taken as they are, and the strength is called 0. All fits are
-    dealt out to workers at once.
+    Without strengths, the knobs are taken as they are, and the strength is called 0.
     """
-    own = seeds if method.random else [0]
-    together = [own] if method.draws else [[seed] for seed in own]
-    tasks = {setting: task_of(data, setting) for setting in handled(method, data)}
+    (found,) = solve_all(method, [(data, seeds)], strengths, title)
+    return found
+
+
+def solve_all(
+    method: Solver, runs: Sequence[tuple[Prepared, list[int]]], strengths: list[float], title: str
+) -> list[list[Solved]]:
+    """The same for several data, each with its seeds; all fits are dealt out to workers at once."""
+    tasks = {
+        (run, setting): task_of(data, setting)
+        for run, (data, _) in enumerate(runs)
+        for setting in handled(method, data)
+    }
     with one_thread():  # the strength has no part in it
-        shared = {setting: method.prepare(task) for setting, task in tasks.items()}
+        shared = {place: method.prepare(task) for place, task in tasks.items()}
     asked = [
-        (strength, setting, of, tried)
+        (place, strength, of, tried)
+        for place in tasks
         for strength in strengths or [0.0]
-        for setting in tasks
-        for of in together
+        for of in _together(method, runs[place[0]][1])
         for tried in (method.at_strength(strength) if strengths else method).grid()
     ]
     fits = workers.run(
         work,
-        [(tried, tasks[setting], shared[setting], of) for _, setting, of, tried in asked],
-        names=[f"{setting}, seed {of[0]}, {tried}" for _, setting, of, tried in asked],
+        [(tried, tasks[place], shared[place], of) for place, _, of, tried in asked],
+        names=[f"{setting}, seed {of[0]}, {tried}" for (_, setting), _, of, tried in asked],
         title=title,
         unit="fit",
         shared=[*tasks.values(), *shared.values()],
     )
-    found: dict[tuple[float, str, int], list[Fitted]] = {}
-    for (strength, setting, of, _), models in zip(asked, fits, strict=True):
+    found: list[dict[tuple[float, str, int], list[Fitted]]] = [{} for _ in runs]
+    for ((run, setting), strength, of, _), models in zip(asked, fits, strict=True):
         for seed, model in zip(of, models, strict=True):
-            found.setdefault((strength, setting, seed), []).append(model)
-    return [Solved(setting, strength, seed, of) for (strength, setting, seed), of in found.items()]
+            found[run].setdefault((strength, setting, seed), []).append(model)
+    return [
+        [Solved(setting, strength, seed, of) for (strength, setting, seed), of in own.items()]
+        for own in found
+    ]
+
+
+def _together(method: Solver, seeds: list[int]) -> list[list[int]]:
+    """The seeds of each fit."""
+    own = seeds if method.random else [0]
+    return [own] if method.draws else [[seed] for seed in own]

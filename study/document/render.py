@@ -30,7 +30,8 @@ def document(name: str, params: Params) -> str:
     """One of DOCUMENTS."""
     made = {"results": of_results, "results-beyond": of_beyond, "results-luck": luck.facts}[name]
     template = _environment().get_template(f"{name}.md")
-    pages = zip(page.PAGES, DOCUMENTS.values(), strict=True)  # each has a document, in this order
+    # the first pages have one each, in this order; the cards have none
+    pages = zip(page.PAGES, DOCUMENTS.values(), strict=False)
     text = template.render(made(params), **{f"to_{of}": path.name for of, path in pages})
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 

@@ -30,7 +30,7 @@ HOLLOW: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredg
 
 
 def sweep(frame: pd.DataFrame) -> Picture:
-    """InfoFair's figures against alpha, from `compare.experiments`: one line per setting.
+    """InfoFair's figures against alpha, from `compare.infofair`: one line per setting.
 
     The last commit's figures are ringed. Experiments in which another parameter differs, too, are
     hollow and on no line.
@@ -56,7 +56,7 @@ def sweep(frame: pd.DataFrame) -> Picture:
                 axes.set_xlabel("alpha")
             style.row_title(row[0], dataset, 31)
         if not names:
-            figure.text(0.5, 0.5, "no figures of InfoFair in results/metrics.json", ha="center")
+            figure.text(0.5, 0.5, "no figures of InfoFair", ha="center")
         lines = [
             style.key(" / ".join(dict.fromkeys(labels[i])), color=colour, marker=mark, markersize=3)
             for i, (colour, mark) in zip(labels, cycle(SETTING_LOOKS), strict=False)

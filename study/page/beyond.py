@@ -8,8 +8,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from study import labels, paths, results
-from study.page import answer, compared, goals, scores, sources, standing, strengths, unprocessed
+from study.page import (
+    answer,
+    compared,
+    explorer,
+    general,
+    goals,
+    scores,
+    sources,
+    standing,
+    strengths,
+    unprocessed,
+)
 from study.page.cells import FAR
 from study.page.compared import TABLES, Found
 from study.page.survival import judged
@@ -17,14 +30,17 @@ from study.params import Params
 from study.tables import honest, layout
 from study.tables.summary import constant_in_print
 
+HERE = Path(__file__).parent
+
 
 def facts(params: Params) -> dict[str, Any]:
     """Everything that the page and the document show, but for tables and figures of other rooms."""
     found = compared.read(params)
+    generalised = general.facts(params)
     return {
         "params": params,
         "attributes": found.attributes,
-        "unlike": unlike(found),
+        "unlike": unlike(found, generalised["generally_unlike"]),
         **answer.facts(found),
         **survival(found),
         **standing.facts(found),
@@ -32,13 +48,14 @@ def facts(params: Params) -> dict[str, Any]:
         **scores.facts(found),
         **goals.facts(found),
         **strengths.facts(found),
+        **generalised,
     }
 
 
-def unlike(found: Found) -> list[tuple[str, str, str]]:
+def unlike(found: Found, generally: dict[str, str]) -> list[tuple[str, str, str]]:
     """The datasets whose data is not real: name, data, split (all are split at random here)."""
     table = found.tables["honest_summary"]
-    of = dict(zip(table["dataset"], table["data"], strict=True))
+    of = generally | dict(zip(table["dataset"], table["data"], strict=True))
     return sorted((dataset, data, "authors") for dataset, data in of.items() if data != "real")
 
 
@@ -61,9 +78,25 @@ def of_page(params: Params) -> dict[str, Any]:
     table = results.read("honest_summary")
     return {
         "honest_table": layout.to_html(honest.blocks(table), honest.layout(table), boxed=True),
-        "frontier": sources.drawing("frontier", "beyond/dvc.yaml:figure"),
+        "frontier": sources.drawing(paths.figure("frontier", "svg"), "beyond/dvc.yaml:figure"),
+        **explorer.facts(compared.read(params)),
+        **{f"explorer_{kind}": _own(kind) for kind in ("css", "js")},
+        "drawn": {study: Markup(drawing(study)) for study in params.general.studies},
         **sources.made(params, paths.LOCKS[1], "beyond/dvc.yaml:comparison", outputs(params)),
     }
+
+
+def _own(kind: str) -> Markup:
+    """The explorer's style or script; the latter begins with the plot."""
+    names = ["plot", "explorer"] if kind == "js" else ["explorer"]
+    texts = ((HERE / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
+    return Markup("\n".join(texts))
+
+
+def drawing(study: str) -> str:
+    """The figure of a generalisation."""
+    path = paths.general_figure(study, "svg")
+    return sources.drawing(path, f"{paths.PIPELINE_BEYOND}:general_figure@{study}")
 
 
 def outputs(params: Params) -> Iterator[Path]:
@@ -72,3 +105,8 @@ def outputs(params: Params) -> Iterator[Path]:
         yield paths.DATA / "variants" / dataset
         yield from (paths.beyond("sweep", dataset, method) for method in methods)
     yield from (paths.table(name) for name in TABLES)
+    yield paths.figure("frontier", "svg")
+    for study in params.general.studies:
+        names = params.general.datasets_of(study)
+        yield from (paths.general_trained(study, dataset) for dataset in names)
+        yield from (paths.general(study), paths.general_figure(study, "svg"))

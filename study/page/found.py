@@ -76,7 +76,7 @@ def read(params: Params) -> Found:
         least = float(average_gap_released(0, present, row["groups"]))
         settings[row["dataset"], row["setting"]] = row | {"least": least}
     validations = {
-        dataset: needed_json(paths.validation_report(dataset), f"validate@{dataset}")
+        dataset: needed_json(paths.validation_report(dataset), paths.stage("validate", dataset))
         for dataset in params.datasets
     }
     return Found(params, results.read("summary"), settings, validations)

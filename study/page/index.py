@@ -9,7 +9,7 @@ from typing import Any
 
 from study import labels, paths, results
 from study.page import cells as counted
-from study.page import deviations, fairness, printed, sources
+from study.page import deviations, fairness, groups, printed, sources
 from study.page.found import Found, read
 from study.page.grid import TEXT, Column, Grid, by_place, figures
 from study.params import Params
@@ -25,7 +25,9 @@ TABLES = (
     "subsets",
     "selection",
     "as_run",
+    "groups",
 )  # whose hashes are shown
+FIGURES = ("tradeoff", "ablation")
 
 
 def facts(params: Params) -> dict[str, Any]:
@@ -150,14 +152,28 @@ def of_page(params: Params) -> dict[str, Any]:
     found = counted.cells(summary)
     return {
         "cells": found,
+        "picture": picture(),
+        "group_grids": groups.by_place({cell.key for cell in found}),
         "filters": {
             "dataset": {c.dataset: labels.dataset_name(c.dataset) for c in found},
             "setting": {c.setting: labels.attribute_name(c.setting) for c in found},
             "method": {c.method: labels.full_method_name(c.method) for c in found},
         },
         "results_table": layout.to_html(table.blocks(summary), table.LAYOUT, boxed=True),
-        **{name: sources.drawing(name, f"figure@{name}") for name in ("tradeoff", "ablation")},
+        **{name: sources.drawing(paths.figure(name, "svg"), f"figure@{name}") for name in FIGURES},
         **sources.made(params, paths.LOCKS[0], "summarize", outputs(params)),
+    }
+
+
+def picture() -> dict[str, Any]:
+    """The columns of the picture of all printed cells, and which of them are of which dataset."""
+    table = results.read("as_run")
+    places = list(table[results.PLACE].drop_duplicates().itertuples(index=False, name=None))
+    places.sort(key=lambda place: list(table["dataset"]).index(place[0]))
+    datasets = [dataset for dataset, _ in places]
+    return {
+        "places": places,
+        "datasets": {d: (datasets.index(d), datasets.count(d)) for d in dict.fromkeys(datasets)},
     }
 
 
@@ -167,3 +183,4 @@ def outputs(params: Params) -> Iterator[Path]:
         yield from (paths.raw(dataset), paths.validated(dataset), paths.processed(dataset))
         yield from (paths.predictions(dataset, method) for method in params.method_names)
     yield from (paths.table(name) for name in TABLES)
+    yield from (paths.figure(name, "svg") for name in FIGURES)

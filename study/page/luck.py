@@ -44,7 +44,7 @@ def unlike(readings: pd.DataFrame) -> list[tuple[str, str, str]]:
 def of_page(params: Params) -> dict[str, Any]:
     """What the page shows and the document does not."""
     return {
-        "strips": sources.drawing("luck", "luck/dvc.yaml:figure"),
+        "strips": sources.drawing(paths.figure("luck", "svg"), "luck/dvc.yaml:figure"),
         **sources.made(params, paths.LOCKS[2], "luck/dvc.yaml:luck_table", outputs(params)),
     }
 
@@ -54,3 +54,4 @@ def outputs(params: Params) -> Iterator[Path]:
     for dataset in params.datasets:
         yield from (paths.beyond("luck", dataset, method) for method in params.luck.methods)
     yield from (paths.table(name) for name in TABLES)
+    yield paths.figure("luck", "svg")

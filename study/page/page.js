@@ -42,8 +42,19 @@ if (table) {
   form.addEventListener("reset", () => setTimeout(() => { filter(); sort(null, "none"); }));
   filter(); // a browser may remember what was chosen before a reload
 
+  // #cells-adult-race leaves a setting's rows, #cells-gdp a method's.
+  function narrow([first, setting]) {
+    form.reset();
+    for (const f of filters) {
+      const asked = setting ? { dataset: first, setting } : { method: first };
+      f.value = asked[f.name] ?? "";
+    }
+    setTimeout(() => { filter(); document.getElementById("results").scrollIntoView(); });
+  }
+
   // A point of a figure leads to its row, whatever is filtered, and says its figures below.
   function arrive() {
+    if (location.hash.startsWith("#cells-")) return narrow(location.hash.slice(7).split("-"));
     const row = rows.find((r) => `#${r.id}` === decodeURIComponent(location.hash));
     if (!row) return;
     if (row.hidden) { form.reset(); for (const r of rows) r.hidden = false; }
@@ -64,7 +75,57 @@ function unfold() {
 addEventListener("hashchange", unfold);
 unfold();
 
-for (const figure of document.querySelectorAll("figure")) {
+// On paper nothing is folded away.
+const onPaper = matchMedia("print");
+onPaper.addEventListener("change", () => {
+  for (const fold of document.querySelectorAll("details")) {
+    if (onPaper.matches) {
+      fold.dataset.was = fold.open;
+      fold.open = true;
+    } else {
+      fold.open = fold.dataset.was === "true";
+    }
+  }
+});
+
+// The search: every word of what is typed has to be in an entry.
+const search = document.querySelector(".search");
+if (search) {
+  const entries = JSON.parse(document.getElementById("search-data").textContent)
+    .map(([text, target]) => ({ text, target, plain: text.toLowerCase() }));
+  const [input, output, list] = ["input", "output", "ul"].map((of) => search.querySelector(of));
+  const MOST = 12;
+
+  function find() {
+    const words = input.value.toLowerCase().split(/[\s,&:×]+/).filter(Boolean);
+    const found = words.length ? entries.filter(({ plain }) => words.every((word) => plain.includes(word))) : [];
+    list.replaceChildren(...found.slice(0, MOST).map(({ text, target }) => {
+      const item = document.createElement("li");
+      item.append(Object.assign(document.createElement("a"), { href: target, textContent: text }));
+      return item;
+    }));
+    list.hidden = !found.length;
+    output.textContent = words.length ? `${found.length || "nothing"} found` : "";
+  }
+  function close() { list.hidden = true; output.textContent = ""; }
+  search.addEventListener("input", find);
+  search.addEventListener("submit", (event) => {
+    event.preventDefault();
+    list.querySelector("a")?.click();
+  });
+  search.addEventListener("click", (event) => { if (event.target.closest("a")) close(); });
+  search.addEventListener("focusout", (event) => { if (!search.contains(event.relatedTarget)) close(); });
+  search.addEventListener("keydown", (event) => {
+    const stops = [input, ...list.querySelectorAll("a")];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") { input.value = ""; input.focus(); close(); }
+    if (!step || list.hidden) return;
+    event.preventDefault();
+    stops[stops.indexOf(document.activeElement) + step]?.focus();
+  });
+}
+
+for (const figure of document.querySelectorAll("figure:has(.readout)")) {
   const readout = figure.querySelector(".readout");
   const hint = readout.textContent;
   for (const link of figure.querySelectorAll("a")) {

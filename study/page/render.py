@@ -9,9 +9,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from study import labels, paths
-from study.page import beyond, index, luck
+from study.page import beyond, data, index, luck, methods, places, search
 from study.page.cells import FAR
-from study.page.words import interval, listed, p_value, short
+from study.page.words import as_json, interval, listed, p_value, short
 from study.params import Params
 from study.tables.layout import number, percent, spread
 
@@ -21,6 +21,8 @@ PAGES: dict[str, tuple[Any, Path]] = {
     "index": (index, paths.INDEX),
     "beyond": (beyond, paths.BEYOND),
     "luck": (luck, paths.LUCK),
+    "methods": (methods, places.METHODS),
+    "data": (data, places.DATA),
 }
 OWN_MARKUP = (
     "results_table", "honest_table", "tradeoff", "ablation", "frontier", "strips", "css", "js",
@@ -81,11 +83,15 @@ def _environment() -> Environment:
 def page(name: str, params: Params) -> str:
     """One of PAGES, complete: it needs no other file and no network."""
     module, _ = PAGES[name]
+    files = {of: path.name for of, (_, path) in PAGES.items()}
     facts: dict[str, Any] = {
         **module.facts(params),
         **module.of_page(params),
         **{kind: (HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")},
-        **{f"to_{of}": path.name for of, (_, path) in PAGES.items()},
+        **{f"to_{of}": file for of, file in files.items()},
+        "pages": files,
+        "here": name,
+        "search": as_json(search.entries(params, files)),
     }
     ours = {key: Markup(facts[key]) for key in OWN_MARKUP if key in facts}
     return _environment().get_template(f"{name}.html").render(facts | ours)

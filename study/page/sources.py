@@ -5,6 +5,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ruamel.yaml import YAML
 
 from infofair.data import dataset as datasets
 from infofair.errors import Damaged
-from study import paths
+from study import paths, results
 from study.files import need, needed_json
 from study.params import Params
 
@@ -23,7 +24,7 @@ STUDY = "study"  # the extra of pyproject.toml that the pipelines need beside th
 
 def source(dataset: str) -> dict[str, Any]:
     """SOURCE.json: kind of data and split, and the raw files."""
-    return needed_json(paths.raw(dataset) / "SOURCE.json", f"download@{dataset}")
+    return needed_json(paths.raw(dataset) / "SOURCE.json", paths.stage("download", dataset))
 
 
 def with_addresses(dataset: str) -> dict[str, Any]:
@@ -78,26 +79,79 @@ def versions() -> list[dict[str, str]]:
 def hashes(lock: Path, made_by: str, outputs: Iterable[Path]) -> list[dict[str, Any]]:
     """What a lock file of DVC says of these outputs; it may remember others, of larger runs."""
     locked = YAML(typ="safe").load(need(lock, made_by))["stages"]
-    made = {out["path"]: out for stage in locked.values() for out in stage.get("outs", [])}
+    where = "" if lock == paths.LOCKS[0] else f"{lock.with_suffix('.yaml').as_posix()}:"
+    made = {
+        out["path"]: out | {"stage": f"{where}{name}"}
+        for name, stage in locked.items()
+        for out in stage.get("outs", [])
+    }
     return [made[str(path)] for path in outputs if str(path) in made]
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where something on a page comes from."""
+
+    path: str  # of the file that it is made from, or is
+    stage: str  # that makes the file, as DVC calls it
+    md5: str = ""  # of the file, if the lock file has one
+    notebook: str = ""  # beside the page, executed
+
+    @property
+    def anchor(self) -> str:
+        """The place on a page that says more: the row of its hash."""
+        return f"out-{self.path}" if self.md5 else "made"
+
+
+# the tables that notebooks write as well, and from which
+WRITTEN_OUT = {"results_table": "summary", "honest_table": "honest_summary"}
+DRAWN = {
+    "tradeoff": "figure@tradeoff", "ablation": "figure@ablation",
+    "frontier": f"{paths.PIPELINE_BEYOND}:figure", "luck": f"{paths.PIPELINE_LUCK}:figure",
+}  # fmt: skip
+
+
+def origins(params: Params, hashed: Iterable[dict[str, Any]]) -> dict[str, Origin]:
+    """Of every table, by its name, and of every figure: <name>_figure.
+
+    hashed: what `hashes` says of the page's.
+    """
+    md5 = {out["path"]: out["md5"] for out in hashed}
+
+    def origin(path: Path, stage: str, notebook: str = "") -> Origin:
+        beside = paths.executed(notebook).name if notebook else ""
+        return Origin(str(path), stage, md5.get(str(path), ""), beside)
+
+    found = {name: origin(paths.table(name), stage) for name, stage in results.MADE_BY.items()}
+    for name, of in WRITTEN_OUT.items():
+        found[name] = origin(paths.table(of), results.MADE_BY[of], name)
+    for name, stage in DRAWN.items():
+        found[f"{name}_figure"] = origin(paths.figure(name, "svg"), stage, name)
+    for study in params.general.studies:
+        name, stage = f"general_{study}", f"{paths.PIPELINE_BEYOND}:general"
+        drawn = paths.general_figure(study, "svg")
+        found[name] = origin(paths.general(study), f"{stage}@{study}")
+        found[f"{name}_figure"] = origin(drawn, f"{stage}_figure@{study}", name)
+    return found
+
+
 def made(params: Params, lock: Path, made_by: str, outputs: Iterable[Path]) -> dict[str, Any]:
-    """What the section "How this was made" shows."""
+    """What the section "How this was made" shows, and where each table and figure is from."""
+    hashed = hashes(lock, made_by, outputs)
     return {
         "sources": {dataset: with_addresses(dataset) for dataset in params.datasets},
         "parameters": paths.PARAMS.read_text(encoding="utf-8"),
         "python": project()["requires-python"],
         "versions": versions(),
         "lock": str(lock),
-        "hashes": hashes(lock, made_by, outputs),
+        "hashes": hashed,
+        "origin": origins(params, hashed),
     }
 
 
-def drawing(name: str, made_by: str) -> str:
+def drawing(path: Path, made_by: str) -> str:
     """A figure, which is drawn to be a part of a page as it is."""
-    path = need(paths.figure(name, "svg"), made_by)
-    text = path.read_text(encoding="utf-8")
+    text = need(path, made_by).read_text(encoding="utf-8")
     if not text.rstrip().endswith("</svg>"):
         raise Damaged(path, "it has no end")
     return text

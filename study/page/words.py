@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
 
 from study.tables.layout import number
 
@@ -22,6 +24,11 @@ def p_value(value: float) -> str:
 def interval(row: Mapping[str, float], figure: str) -> str:
     low, high = row[f"{figure}_low"], row[f"{figure}_high"]
     return NONE if pd.isna(low) else f"{number(low)}–{number(high)}"
+
+
+def as_json(data: object) -> Markup:
+    """For a script element: nothing in it can end that."""
+    return htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def listed(words: Iterable[object]) -> str:

@@ -133,6 +133,30 @@ def test_groups_that_are_alike_are_left_alone() -> None:
     np.testing.assert_allclose(moved, inside, atol=1e-12)
 
 
+def test_of_gaussian_groups_it_is_the_gaussian_of_their_mean_moments() -> None:
+    """fair(v) = Σ p_h μ_h + Σ p_h σ_h (v − μ_g) / σ_g, of scores that are no probabilities."""
+    rng = np.random.default_rng(0)
+    means, scales, shares = np.array([-2.0, 0.5, 3.0]), np.array([0.5, 1.0, 2.0]), [0.2, 0.5, 0.3]
+    group = rng.choice(3, 60_000, p=shares)
+    scores = rng.normal(means[group], scales[group])
+    centre = Barycentre.of(scores, group, 3, between=(-8.0, 14.0))
+    for g in range(3):
+        asked = means[g] + scales[g] * np.linspace(-2, 2, 9)
+        expected = means @ shares + (scales @ shares) * np.linspace(-2, 2, 9)
+        np.testing.assert_allclose(centre.transform(asked, np.full(9, g)), expected, atol=0.06)
+    half = centre.transform(scores, group, 0.5)
+    gaps = [np.ptp([own[group == g].mean() for g in range(3)]) for own in (scores, half)]
+    assert gaps[1] == pytest.approx(gaps[0] / 2, abs=0.02)
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(1, 60), min_size=2, max_size=4))
+def test_another_unit_of_the_scores_changes_nothing(seed: int, sizes: list[int]) -> None:
+    scores, group = case(seed, tuple(sizes))
+    fair = Barycentre.of(scores, group, len(sizes)).transform(scores, group)
+    other = Barycentre.of(8 * scores - 3, group, len(sizes), between=(-3, 5))
+    np.testing.assert_allclose(other.transform(8 * scores - 3, group), 8 * fair - 3, atol=1e-9)
+
+
 def test_new_rows_of_the_groups_are_made_fair() -> None:
     scores, group = case(5, (4000, 2000))
     new, of = case(6, (4000, 2000))
@@ -156,3 +180,5 @@ def test_what_is_asked_for_wrongly_is_said() -> None:
         Barycentre.of(scores, group, 2).transform(scores, group, 1.2)
     with pytest.raises(Problem, match="scores: expected numbers between 0 and 1, found"):
         Barycentre.of(10 * scores, group, 2)
+    with pytest.raises(Problem, match=r"scores: expected numbers between -1 and 0\.5, found"):
+        Barycentre.of(10 * scores, group, 2, between=(-1, 0.5))

@@ -1,6 +1,7 @@
 """The simulators: look-alike rows that pass the real schemas and hold no real row."""
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,9 +14,10 @@ from sklearn.metrics import roc_auc_score
 from infofair.data import checks
 from infofair.data import dataset as datasets
 from infofair.data.tabular import source
-from tests.raw import ALL
+from tests.raw import ALL, GENERAL
 
 each_dataset = pytest.mark.parametrize("name", ALL)
+of_all = pytest.mark.parametrize("name", [*ALL, *GENERAL])
 
 
 def simulated_files(name: str, rows: int, seed: int, folder: Path) -> dict[str, bytes]:
@@ -33,7 +35,7 @@ def validated(name: str) -> pd.DataFrame:
     return frame
 
 
-@each_dataset
+@of_all
 @pytest.mark.parametrize(("rows", "seed"), [(40, 3), (500, 0), (500, 1), (3_000, 2**40)])
 def test_simulated_rows_survive_the_disk_and_satisfy_the_schema(
     name: str, rows: int, seed: int, tmp_path: Path
@@ -48,13 +50,13 @@ def test_simulated_rows_survive_the_disk_and_satisfy_the_schema(
     )
 
 
-@each_dataset
+@of_all
 def test_simulated_files_carry_the_names_of_the_real_ones(name: str, tmp_path: Path) -> None:
     expected = {file.name for file in datasets.load(name).files}
     assert set(simulated_files(name, 40, 0, tmp_path)) == expected
 
 
-@each_dataset
+@of_all
 def test_a_seed_fixes_the_simulated_files(name: str, tmp_path: Path) -> None:
     first, again, other = (tmp_path / folder for folder in ("first", "again", "other"))
     for folder in (first, again, other):
@@ -103,7 +105,14 @@ def test_the_simulated_compas_label_leaks_like_the_real_one() -> None:
     assert leaks[0]["balanced_accuracy"] >= checks.LEAK
 
 
-@each_dataset
+@of_all
+def test_the_terms_of_every_dataset_are_stated_in_its_file(name: str) -> None:
+    assert datasets.load(name).terms
+    said = " ".join(str(import_module(f"infofair.datasets.{name}").__doc__).split())
+    assert "CC BY" in said or "Terms" in said or "republish" in said
+
+
+@of_all
 def test_filters_keep_about_the_real_share_of_simulated_rows(name: str) -> None:
     before, after = datasets.load(name).rows
     kept = len(validated(name)) / 4_000

@@ -1,5 +1,6 @@
 """KDD Census-Income: its own reader and columns; the real files, where they were fetched before."""
 
+import json
 import os
 from functools import cache
 from pathlib import Path
@@ -146,6 +147,8 @@ def test_the_real_rows_are_as_described_and_no_column_gives_the_label_away(
     validated: tuple[pd.DataFrame, dict[str, Any]],
 ) -> None:
     _, report = validated
+    committed = json.loads((ROOT / paths.validation_report("kdd")).read_text())
+    assert report | {"dataset": "kdd", "data": "real", "sha256": committed["sha256"]} == committed
     assert (report["rows"], report["label"]["ones"]) == (299_285, 18_568)
     assert report["leaks"] == []
 

@@ -14,7 +14,9 @@ from study import paths, plans
 from tests.conftest import ROOT, paper_params
 from tests.repository import Pipeline
 
-ITEMS = {"dataset": "compas", "method": "vanilla", "name": "tradeoff"}
+ITEMS = {
+    "dataset": "compas", "method": "vanilla", "name": "tradeoff", "study": "equal_opportunity",
+}  # fmt: skip
 
 
 def doors() -> dict[str, list[str]]:
@@ -23,7 +25,7 @@ def doors() -> dict[str, list[str]]:
     for lock in paths.LOCKS:
         for stage in YAML(typ="safe").load(ROOT / lock.with_suffix(".yaml"))["stages"].values():
             _, _, module, *options = re.sub(
-                r"\$\{item\.(\w+)\}", lambda item: ITEMS[item[1]], stage["cmd"]
+                r"\$\{item\.(\w+)\}", lambda item: ITEMS[item[1]], stage.get("do", stage)["cmd"]
             ).split()
             found[module.removeprefix("stages.")] = options
     return found

@@ -68,6 +68,13 @@ def test_the_plan_says_whether_to_simulate_or_to_stop_and_how_to_go_on_is_said(
     download.main("dutch")
     assert (paths.raw("dutch") / "one.csv").read_text() == "simulated"
     assert "INFOFAIR_MIRROR=<mirror>" in capsys.readouterr().err
+    # of what is beyond the paper, it is another pipeline's
+    plan = paths.plan("download", "crime")
+    plan.write_text(json.dumps({"fallback": "none", "own": {}}))
+    with pytest.raises(Problem) as caught:
+        download.main("crime")
+    stage = "beyond/dvc.yaml:download_general@crime"
+    assert f"dvc repro --force {stage} && dvc repro beyond/dvc.yaml" in str(caught.value)
     # what was fetched before is replaced, whole
     (paths.raw("dutch") / "old.csv").touch()
     download.main("dutch")

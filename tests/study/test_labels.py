@@ -153,3 +153,29 @@ def test_a_version_has_its_methods_colour_and_a_mark_that_no_method_has() -> Non
 
 def test_a_method_looks_the_same_beside_few_and_beside_many() -> None:
     assert looks(["hsic"])["hsic"] == looks([*labels.METHODS, "hsic"])["hsic"]
+
+
+# -- of the paper's generalisations --------------------------------------------------------------
+
+
+def test_a_generalisations_method_is_called_by_its_family_and_what_it_is_of() -> None:
+    said = {
+        "vanilla": "Vanilla", "fitted": "InfoFair, fitted", "gdp": "GDP", "mlp": "MLP, no graph",
+        "fitted_odds": "InfoFair, fitted, equalised odds", "joint": "InfoFair, as printed",
+        "mean_matching": "Mean matching", "gap_of_means": "Gap penalty, of means",
+        "something_new": "Something new", "gapped": "Gapped",
+    }  # fmt: skip
+    assert {name: labels.general_name(name) for name in said} == said
+    assert labels.measured_name("r2") == "R²"
+    assert labels.measured_name("my_gap") == "my gap"
+
+
+def test_a_family_has_one_colour_and_every_method_a_mark() -> None:
+    names = ["vanilla", "fitted", "gap", "fitted_odds", "fitted_parity", "gdp", "mine", "yours"]
+    found = labels.general_looks(names)
+    assert list(found) == names
+    assert len(set(found.values())) == len(names)
+    assert len({found[name].colour for name in names if name.startswith("fitted")}) == 1
+    families = [label.look for label in labels.FAMILIES.values()]
+    assert len({look.colour for look in families}) == len({look.mark for look in families})
+    assert len({look.colour for look in families}) == len(families)

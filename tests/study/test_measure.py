@@ -1,6 +1,8 @@
 """Every figure of every model: complete, and as others compute them."""
 
+import shutil
 from collections import Counter
+from contextlib import chdir
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -29,24 +31,59 @@ from study import evaluation, measure, paths, plans, results
 from study import swept as models
 from study.results import FIGURES, MEASURED, METRICS
 from tests import swept
-from tests.conftest import compared, write_plans
+from tests.conftest import ROOT, compared, write_plans
 from tests.simulated import prepared
 
 OF_SCORES = ["auc", "ks", "abcc", "bits"]
 OF_DECISIONS = [name for name in FIGURES if name not in OF_SCORES]
 OF_PAPER = [*METRICS, "selection_rate"]
+METHODS = ["vanilla", "gdp", "mindiff", "boosting"]
 TOLERANCES, AMOUNTS = (0.0, 0.1), (0.5, 1.0)
 NOTIONS = ("parity", "opportunity", "odds")
 KEYS = ["setting", "method", "notion", "strength", "partition_seed", "seed", "split"]
 
 
 @pytest.fixture
-def trained(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Made-up models on two honest splits and on the paper's; the names of the methods."""
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rules, and nothing is remembered of what another folder had."""
+    _few(monkeypatch)
+
+
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "TOLERANCES", TOLERANCES)
     monkeypatch.setattr(measure, "AMOUNTS", AMOUNTS)
     monkeypatch.setattr(models, "_loaded", {})
     monkeypatch.setenv("INFOFAIR_WORKERS", "1")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made-up models on two honest splits and on the paper's, and what is measured of them."""
+    folder = tmp_path_factory.mktemp("measured")
+    shutil.copy(ROOT / paths.PARAMS, folder)
+    with chdir(folder), pytest.MonkeyPatch.context() as monkeypatch:
+        _few(monkeypatch)
+        _write()
+        door.main("compas")
+    return folder
+
+
+@pytest.fixture
+def trained(whole: Path, few: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of them, to read, as the current directory."""
+    monkeypatch.chdir(whole)
+    return whole
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path, few: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, to change, as the current directory."""
+    shutil.copytree(whole, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def _write() -> None:
     write_plans(
         datasets=["compas"],
         methods={"trained": ["vanilla", "gdp", "mindiff"], "ablations": [], "solved": []},
@@ -59,10 +96,9 @@ def trained(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for split in (0, 1):
         data(split).save(paths.variant("compas", f"split{split}"))
     swept.write_posteriors("compas")
-    for method in ("vanilla", "mindiff", "boosting"):
-        swept.write("compas", method)
-    swept.write("compas", "gdp", (0.1, swept.DIVERGED))
-    return ["vanilla", "gdp", "mindiff", "boosting"]
+    for method in METHODS:
+        strengths = (0.1, swept.DIVERGED) if method == "gdp" else swept.STRENGTHS
+        swept.write("compas", method, strengths)
 
 
 def data(seed: int = 0) -> Prepared:
@@ -70,8 +106,7 @@ def data(seed: int = 0) -> Prepared:
 
 
 def measured() -> pd.DataFrame:
-    """Through the door."""
-    door.main("compas")
+    """What the door wrote."""
     found = results.measured(["compas"])
     return found.fillna({"notion": "", "note": ""})
 
@@ -80,7 +115,7 @@ def measured() -> pd.DataFrame:
 
 
 def test_every_model_has_a_row_for_each_setting_and_part_and_bases_one_for_each_rule(
-    trained: list[str],
+    trained: Path,
 ) -> None:
     found = measured()
     assert list(found.columns) == MEASURED
@@ -104,7 +139,7 @@ def test_every_model_has_a_row_for_each_setting_and_part_and_bases_one_for_each_
         ~honest["method"].str.startswith("boosting"), 0)).all()  # fmt: skip
 
 
-def test_honest_rows_of_what_was_trained_have_every_figure(trained: list[str]) -> None:
+def test_honest_rows_of_what_was_trained_have_every_figure(trained: Path) -> None:
     found = measured().query("partition_seed.notna() and notion == '' and note != 'diverged'")
     assert found[[*OF_DECISIONS, "auc", "ks", "abcc", "constant_micro_f1"]].notna().all(axis=None)
     # how much the score tells of the group is fitted on validation rows
@@ -113,7 +148,7 @@ def test_honest_rows_of_what_was_trained_have_every_figure(trained: list[str]) -
     }  # fmt: skip
 
 
-def test_a_rule_has_no_score_and_a_fair_score_has_all(trained: list[str]) -> None:
+def test_a_rule_has_no_score_and_a_fair_score_has_all(trained: Path) -> None:
     found = measured()
     rules = found[found["notion"].isin(NOTIONS)]
     assert rules[OF_DECISIONS].notna().all(axis=None)
@@ -124,7 +159,7 @@ def test_a_rule_has_no_score_and_a_fair_score_has_all(trained: list[str]) -> Non
 
 
 def test_on_the_papers_split_there_are_the_papers_figures_alone_and_no_rules(
-    trained: list[str],
+    trained: Path,
 ) -> None:
     found = measured().query("partition_seed.isna()")
     # neither rules nor other forms
@@ -137,7 +172,7 @@ def test_on_the_papers_split_there_are_the_papers_figures_alone_and_no_rules(
     assert found[others].isna().all(axis=None)
 
 
-def test_a_model_that_diverged_has_no_figures_and_says_so(trained: list[str]) -> None:
+def test_a_model_that_diverged_has_no_figures_and_says_so(trained: Path) -> None:
     found = measured()
     lost = found["strength"] == swept.DIVERGED
     assert lost.any()
@@ -146,7 +181,7 @@ def test_a_model_that_diverged_has_no_figures_and_says_so(trained: list[str]) ->
     assert not (found.loc[~lost, "note"] == "diverged").any()
 
 
-def test_every_row_says_what_it_is_of(trained: list[str]) -> None:
+def test_every_row_says_what_it_is_of(trained: Path) -> None:
     found = measured()
     assert set(found["dataset"]) == {"compas"}
     assert (found["data"] == "simulated").all() and (found["partition"] == "random").all()
@@ -226,7 +261,7 @@ def test_a_fair_predictors_gaps_are_those_of_a_simulation(setting: str) -> None:
         assert found[name] == pytest.approx(np.quantile(gaps, 0.95), rel=0.06), name
 
 
-def test_on_the_papers_split_figures_are_those_of_its_table(trained: list[str]) -> None:
+def test_on_the_papers_split_figures_are_those_of_its_table(trained: Path) -> None:
     found = measured().query("partition_seed.isna() and method == 'gdp' and strength == 0.1")
     stored = Predictions.load(paths.RESULTS / "sweep/compas/gdp/gdp/authors/predictions.npz")
     for _, row in found.iterrows():
@@ -255,7 +290,7 @@ def test_figures_of_scores_are_scikit_learns_and_scipys() -> None:
 # -- rules ----------------------------------------------------------------------------------------
 
 
-def test_a_tolerance_is_kept_on_the_rows_that_the_rule_was_found_on(trained: list[str]) -> None:
+def test_a_tolerance_is_kept_on_the_rows_that_the_rule_was_found_on(trained: Path) -> None:
     everything = measured().query("partition_seed.notna() and split == 'validation'")
     plain = everything[everything["method"] == "vanilla"]
     found = everything[everything["method"] == "vanilla_thresholds"]
@@ -269,14 +304,14 @@ def test_a_tolerance_is_kept_on_the_rows_that_the_rule_was_found_on(trained: lis
     assert parity < 0.1 < plain["largest_gap"].mean()
 
 
-def test_no_test_row_has_a_say_in_a_rule(trained: list[str]) -> None:
+def test_no_test_row_has_a_say_in_a_rule(copy: Path) -> None:
     before = measured()
     for split in (0, 1):
         rows = data(split)
         y = rows.y.copy()
         y[rows.split["test"]] = 1 - y[rows.split["test"]]
         replace(rows, y=y).save(paths.variant("compas", f"split{split}"))
-    models._loaded.clear()
+    door.main("compas")
     after = measured()
     chosen = before["split"] == "validation"
     pd.testing.assert_frame_equal(after[chosen], before[chosen])
@@ -285,7 +320,7 @@ def test_no_test_row_has_a_say_in_a_rule(trained: list[str]) -> None:
     assert not after["micro_f1"].equals(before["micro_f1"])
 
 
-def test_blind_rules_are_of_the_model_without_the_sensitive_columns(trained: list[str]) -> None:
+def test_blind_rules_are_of_the_model_without_the_sensitive_columns(trained: Path) -> None:
     run = next(r for r in models.runs("compas", "vanilla") if r.method == "vanilla_unaware")
     rows = pd.DataFrame(measure.of_run("compas", run))
     assert set(rows["method"]) == {"vanilla_unaware", "vanilla_blind"}
@@ -296,7 +331,7 @@ def test_blind_rules_are_of_the_model_without_the_sensitive_columns(trained: lis
     assert {row["method"] for row in measure.of_run("compas", other)} == {"gdp_unaware"}
 
 
-def test_half_of_the_way_to_a_fair_score_is_fairer_than_none(trained: list[str]) -> None:
+def test_half_of_the_way_to_a_fair_score_is_fairer_than_none(trained: Path) -> None:
     found = measured().query("partition_seed.notna() and split == 'validation'")
     by = found[found["method"].isin(["boosting", "boosting_barycentre"])]
     ks = by.groupby(["method", "strength"])["ks"].mean()
@@ -317,9 +352,9 @@ def chosen(strength: float) -> pd.DataFrame:
 
 
 def test_unprocessed_puts_every_rule_on_the_strength_that_a_split_chose(
-    trained: list[str],
+    trained: Path,
 ) -> None:
-    found = measure.unprocessed({"compas": trained}, chosen(0.1))
+    found = measure.unprocessed({"compas": METHODS}, chosen(0.1))
     assert set(found["method"]) == {"gdp", "vanilla"}  # of the others none was chosen
     assert len(found) == 2 * 3 * 2 * len(NOTIONS) * len(TOLERANCES) * len(PARTS)
     assert found.notna().all(axis=None)
@@ -335,8 +370,8 @@ def test_unprocessed_puts_every_rule_on_the_strength_that_a_split_chose(
         np.testing.assert_allclose(both[name], both[f"{name}_again"], atol=1e-7)
 
 
-def test_what_diverged_is_not_unprocessed(trained: list[str]) -> None:
-    found = measure.unprocessed({"compas": trained}, chosen(swept.DIVERGED))
+def test_what_diverged_is_not_unprocessed(trained: Path) -> None:
+    found = measure.unprocessed({"compas": METHODS}, chosen(swept.DIVERGED))
     assert set(found["method"]) == {"vanilla"}
 
 
@@ -348,7 +383,7 @@ def test_the_papers_run_is_called_as_in_its_plan() -> None:
 # -- what is missing ------------------------------------------------------------------------------
 
 
-def test_a_model_that_is_missing_names_its_pipeline(trained: list[str]) -> None:
+def test_a_model_that_is_missing_names_its_pipeline(copy: Path) -> None:
     (paths.RESULTS / "sweep/compas/gdp/gdp/split1/predictions.npz").unlink()
     with pytest.raises(Problem, match=r"dvc repro beyond/dvc\.yaml$"):
-        measured()
+        door.main("compas")

@@ -19,7 +19,7 @@ from study import figures, notebooks, paths, results
 from study.commands import compare
 from study.tables import honest, layout
 from study.tables import results as paper
-from tests import compared, lucks
+from tests import compared, generalised, lucks
 from tests.conftest import ROOT
 from tests.summaries import summary
 
@@ -38,6 +38,7 @@ def small(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "notebooks", "notebooks")
     compared.write({"adult": compared.SETTINGS})
     lucks.write({"adult": list(lucks.SETTINGS)})
+    generalised.write()
     results.write(summary(("adult",)), "summary")
     return workspace
 
@@ -104,19 +105,34 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 
 @pytest.mark.parametrize(
     "name",
-    ["results_table", "tradeoff", "ablation", "frontier", "luck", "honest_table"],
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("results_table", "tradeoff")))
+        for name in (
+            "results_table",
+            "tradeoff",
+            "ablation",
+            "frontier",
+            "luck",
+            "honest_table",
+            "general_graph",  # the other generalisations' differ in their words
+        )
+    ],  # by default a table and a figure
 )
 def test_a_notebook_is_executed_to_what_the_functions_give(name: str, small: Path) -> None:
     """(.ci/miniature executes each of them twice, and compares the bytes.)"""
-    kept = [paths.executed(name)]
-    kept += [paths.figure(name, kind) for kind in notebooks.WRITTEN[name]]
+    given = notebooks.parameters(name)
+    kept = [paths.executed(name), *(Path(given[kind]) for kind in notebooks.WRITTEN[name])]
     notebooks.run(name)
     assert {path.name for path in Path("reports").iterdir()} == {f"{name}.ipynb"}
-    assert len(list(paths.FIGURES.iterdir())) == len(kept) - 1
+    assert len([path for path in paths.FIGURES.rglob("*") if path.is_file()]) == len(kept) - 1
 
-    read = [results.read(table) for table in notebooks.READ[name].values()]
-    if name.endswith("_table"):
-        given = (
+    read = [results.read(table) for table in notebooks.READ.get(name, {}).values()]
+    if study := notebooks.GENERAL.get(name):
+        figures.save(figures.general(results.general(study), study), "again.svg")
+        assert kept[1].read_bytes() == Path("again.svg").read_bytes()
+        assert "image/png" in outputs(name)
+    elif name.endswith("_table"):
+        table = (
             (paper.blocks(*read), paper.LAYOUT)
             if name == "results_table"
             else (honest.blocks(*read), honest.layout(*read))
@@ -124,7 +140,7 @@ def test_a_notebook_is_executed_to_what_the_functions_give(name: str, small: Pat
         for path, write in zip(
             kept[1:], (layout.to_html, layout.to_latex, layout.to_markdown), strict=True
         ):
-            assert path.read_text("utf-8") == write(*given)
+            assert path.read_text("utf-8") == write(*table)
     else:
         figures.save(getattr(figures, name)(*read[:2]), "again.svg")
         assert kept[1].read_bytes() == Path("again.svg").read_bytes()
@@ -222,16 +238,18 @@ stages:
   all:
     cmd: python run.py
     params: [alpha]
-    metrics:
-      - results/metrics.json: {cache: false}
+    outs:
+      - results/summary.csv: {cache: false}
 """
 RUN = """
-import json, pathlib, re
+import pathlib, re
+from study import results
 alpha = float(re.search(r"^alpha: ([0-9.]+)", pathlib.Path("params.yaml").read_text(), re.M)[1])
 ours = {"micro_f1": 0.9 - alpha / 10, "imparity": 0.2 - alpha / 10, "reduction": alpha / 2}
-cell = {"infofair": ours, "vanilla": {"micro_f1": 0.9, "imparity": 0.2}}
-pathlib.Path("results").mkdir(exist_ok=True)
-pathlib.Path("results/metrics.json").write_text(json.dumps({"adult": {"gender": cell}}))
+figures = {"infofair": ours, "vanilla": {"micro_f1": 0.9, "imparity": 0.2}}
+about = {"dataset": "adult", "setting": "gender", "protocol": "mean"}
+rows = [about | {"method": method} | figures[method] for method in figures]
+results.write(results.frame(rows, "summary"), "summary")
 """
 
 
@@ -258,7 +276,7 @@ def test_experiments_are_shown_or_what_to_run(small: Path, monkeypatch: pytest.M
     assert "dvc exp run -S alpha=0.5" in outputs("experiments")
 
     run("dvc", "exp", "run", "--quiet", "-S", "alpha=0.5", "--name=half")
-    frame = compare.experiments()
+    frame = compare.infofair(compare.read())
     assert frame[["experiment", "alpha", "micro_f1", "reduction"]].to_numpy().tolist() == [
         ["main", 0.1, 0.89, 0.05], ["half", 0.5, 0.85, 0.25]
     ]  # fmt: skip

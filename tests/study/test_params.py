@@ -14,6 +14,7 @@ from infofair.errors import Problem
 from infofair.methods.base import Solver, knob
 from study import params
 from tests.conftest import ROOT, compared
+from tests.raw import GENERAL
 
 COMMITTED = YAML(typ="safe").load((ROOT / "params.yaml").read_text(encoding="utf-8"))
 REMOVED = object()
@@ -104,8 +105,8 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("random_split.train", 0.9, "random_split = {", "train + validation should be less than 1"),
         ("random_split.seed", -1, "random_split.seed = -1", "greater than or equal to 0"),
         # Names and words.
-        ("datasets", ["mnist"], "datasets[0] = 'mnist'", "one of ['adult', 'compas', 'dutch', "),
-        ("datasets", ["__init__"], "datasets[0] = '__init__'", "one of ['adult', 'compas'"),
+        ("datasets", ["mnist"], "datasets[0] = 'mnist'", "one of ['adult', 'bail', 'compas', "),
+        ("datasets", ["__init__"], "datasets[0] = '__init__'", "one of ['adult', 'bail'"),
         ("datasets", ["dutch", "dutch"], "datasets = ['dutch', 'dutch']", "only once"),
         ("datasets", [], "datasets = []", "at least 1"),
         ("methods.trained", ["magic"], "methods.trained[0] = 'magic'", "one of ['adversarial', "),
@@ -166,6 +167,19 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("comparison.large.datasets", ["adult"], "comparison.large.datasets: 'adult'", "already"),
         ("comparison.large.datasets", ["x"], "comparison.large.datasets[0] = 'x'", "one of"),
         ("comparison.large.splits", [], "comparison.large.splits = []", "at least 1"),
+        ("general.datasets", ["x"], "general.datasets[0] = 'x'", "one of"),
+        ("general.datasets", ["law", "law"], "general.datasets = ['law', 'law']", "only once"),
+        ("general.datasets", ["adult"], "general.datasets: 'adult'", "among those of the paper"),
+        ("general.datasets", ["kdd"], "general.datasets: 'kdd'", "or the comparison"),
+        ("general.studies", [], "general.studies = []", "at least 1"),
+        ("general.studies", ["graph"], "general.runs.equal_opportunity-compas", "not under gener"),
+        ("general.runs", {}, "general.studies: 'equal_opportunity'", "no run"),
+        ("general.runs.graph-bail.room", "data", "general.runs.graph-bail: 'bail'", "data/more"),
+        ("general.runs.graph-bail.study", "x", "general.runs.graph-bail.study = 'x'", "one of"),
+        ("general.runs.graph-bail.dataset", "german", "general.runs.graph-bail", "'graph-german'"),
+        ("general.runs.graph-bail.foo", 1, "general.runs.graph-bail.foo = 1", "allowed: study, "),
+        ("general.datasets", ["law"], "general.runs.continuous-crime: 'crime'", "not under gener"),
+        ("general.foo", 1, "general.foo = 1", "unknown key; allowed: datasets"),
         ("comparison.fixed.magic", {}, "comparison.fixed.magic.[key] = 'magic'", "one of"),
         (
             "comparison.fixed.gdp",
@@ -192,6 +206,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("beyond", REMOVED, "beyond", "is missing"),
         ("comparison", REMOVED, "comparison", "is missing"),
         ("comparison.large", REMOVED, "comparison.large", "is missing"),
+        ("general", REMOVED, "general", "is missing"),
     ],
 )
 def test_a_bad_value_gives_one_line_with_the_key_the_value_and_what_is_allowed(
@@ -282,7 +297,14 @@ def test_a_larger_dataset_needs_vanilla_and_a_folder_of_its_own() -> None:
     with pytest.raises(Problem, match=r"comparison\.large\.trained: vanilla is missing"):
         params.check(changed(wrong))
     other = {"comparison.large": large | {"datasets": ["dutch"]}, "datasets": ["compas"]}
-    with pytest.raises(Problem, match=r"LARGER in study/paths\.py"):
+    with pytest.raises(Problem, match=r"LARGE in study/paths\.py"):
+        params.check(changed(other))
+
+
+def test_a_dataset_of_the_generalisations_needs_a_folder_of_its_own_too() -> None:
+    assert params.check(COMMITTED).general.datasets == list(GENERAL)
+    other = {"general.datasets": ["dutch"], "datasets": ["compas"]}
+    with pytest.raises(Problem, match=r"general\.datasets: 'dutch' is not one of GENERAL in stud"):
         params.check(changed(other))
 
 

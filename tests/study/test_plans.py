@@ -48,6 +48,10 @@ def test_there_is_a_plan_for_every_stage_dataset_and_method(usual: Plans) -> Non
     for dataset, names in asked.compared_datasets.items():
         expected |= {f"{what}/{dataset}" for what in ("download", "variants", "posteriors")}
         expected |= {f"sweep/{dataset}/{method}" for method in names}
+    expected |= {f"download/{dataset}" for dataset in asked.general.datasets}
+    expected |= {
+        f"{what}/{s}" for what in ("general", "generalised") for s in asked.general.studies
+    }
     for dataset in asked.datasets:
         expected |= {f"train/{dataset}/{method}" for method in asked.method_names}
         expected |= {f"luck/{dataset}/{method}" for method in asked.luck.methods}
@@ -86,6 +90,18 @@ def test_a_solver_is_planned_without_training_and_with_its_own_knobs(usual: Plan
 def test_the_ablations_have_the_knobs_of_infofair(usual: Plans) -> None:
     for name in ("infofair_ts", "infofair_td"):
         assert usual[f"train/compas/{name}"]["knobs"] == usual["train/compas/infofair"]["knobs"]
+
+
+# -- of the generalisations -----------------------------------------------------------------------
+
+
+def test_which_data_a_study_is_run_on_is_no_business_of_its_training(usual: Plans) -> None:
+    asked = paper_params().general.model_dump()
+    runs = {name: run for name, run in asked["runs"].items() if name != "graph-german"}
+    found = changed(usual, written(**section("general", runs=runs)))
+    assert found == {"generalised/graph"}
+    assert usual["generalised/graph"]["datasets"] == ["bail", "german"]
+    assert usual["general/graph"]["steps"] == asked["steps"]
 
 
 # -- of the comparison ----------------------------------------------------------------------------

@@ -192,20 +192,17 @@ def test_without_vanilla_subsets_do_not_say() -> None:
     assert pd.isna(row["vanilla_imparity"])
 
 
-def test_the_headline_has_infofair_and_vanilla_or_else_the_first_method() -> None:
+def test_the_headline_is_flat_and_of_infofair_for_all_attributes_together() -> None:
     runs = made_up_runs()
-    cell = protocol.headline(made_up_summary(runs))["adult"]["race"]
+    both = pd.concat([runs, runs.assign(setting="intersection", imparity=0.2)])
     reduction = round(1 - (0.65 / 3) / 0.25, 4)
-    assert cell == {
-        "infofair": {
-            "micro_f1": 0.7933, "imparity": 0.2167, "imparity_released": 0.1083,
-            "reduction": reduction,
-        },
-        "vanilla": {"micro_f1": 0.83, "imparity": 0.25},
-    }  # fmt: skip
-    others = runs.replace({"method": {"vanilla": "gdp", "infofair": "di"}})
-    cell = protocol.headline(made_up_summary(others))["adult"]["race"]
-    assert cell == {"gdp": {"micro_f1": 0.83, "imparity": 0.25, "imparity_released": 0.125}}
+    figures = {"adult_micro_f1": 0.7933, "adult_imparity": 0.2167, "adult_reduction": reduction}
+    flags = {"more_than_threshold": 0, "levelling_down": 0, "simulated": 0, "random_split": 0}
+    found = protocol.headline(made_up_summary(runs))
+    assert found == figures | flags | {name: found[name] for name in list(flags)[:2]}
+    assert protocol.headline(made_up_summary(both))["adult_imparity"] == 0.2
+    others = runs.replace({"method": {"infofair": "di"}})
+    assert protocol.headline(made_up_summary(others)) == flags
 
 
 @pytest.mark.parametrize(

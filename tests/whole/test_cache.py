@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.repository import LOCKS, PIPELINES, Pipeline, covers, write_small
+from tests.repository import LOCKS, PIPELINES, SMALL, Pipeline, covers, write_small
 
 pytestmark = pytest.mark.slow
 
@@ -115,6 +115,17 @@ def test_training_loads_no_analysis(run: Run) -> None:
 
 # Not outputs: each names a machine, a time or a commit.
 BESIDE = ("data/.cache", "data/download.log", "results/provenance.json")
+
+
+def test_a_generalisation_is_trained_without_any_analysis(run: Run) -> None:
+    """(They are no methods of params.yaml, so the tests above do not speak of them.)"""
+    found = [a for a, stage in run.stages.items() if stage.name == "general_train"]
+    assert len(found) == len(SMALL["general"]["runs"])
+    for address in found:
+        modules = run.traced[address]["modules"]
+        assert "infofair.framework.plan" in modules, address
+        others = ("study.general.measuring", "study.general.figures", "study.labels")
+        assert not [m for m in modules if m.startswith((*others, "study.results"))], address
 
 
 def test_a_stage_writes_its_own_outputs_and_deletes_nothing(run: Run) -> None:

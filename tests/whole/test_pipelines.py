@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from infofair import methods
-from study import plans
+from study import paths, plans
 from tests.conftest import ROOT, paper_params
 from tests.repository import PIPELINES, Pipeline, Stage, covers, write_repository
 
@@ -96,6 +96,11 @@ def test_every_dataset_and_method_of_params_has_its_stages(stages: dict[str, Sta
         large = "_large" * (dataset not in asked.datasets)
         for kind in ("variants", "posteriors", "measure"):
             assert f"beyond/dvc.yaml:{kind}{large}@{dataset}" in stages
+    counted = {s.cmd.split()[-1] for s in stages.values() if s.name.startswith("sizes")}
+    for dataset in [*asked.compared_datasets, *asked.general.datasets]:
+        for kind in ("download", "validate"):
+            assert paths.stage(kind, dataset) in stages
+        assert dataset in counted
 
 
 # -- what they depend on --------------------------------------------------------------------------
@@ -156,6 +161,24 @@ def test_the_posteriors_depend_on_what_fits_them_and_on_no_analysis(
         assert not any(stage.depends_on(f"infofair/methods/{name}.py") for name in methods.names())
 
 
+def test_a_generalisation_is_trained_by_what_it_trains_and_not_by_what_is_measured(
+    stages: dict[str, Stage],
+) -> None:
+    asked = paper_params().general
+    trained = {s.address.partition("@")[2]: s for s in stages.values() if s.name == "general_train"}
+    assert trained.keys() == asked.runs.keys()
+    for name, stage in trained.items():
+        study = asked.runs[name].study
+        of_models = {dep for dep in stage.deps if covers("study/general/models", dep)}
+        assert of_models == {f"study/general/models/{file}.py" for file in ("__init__", study)}
+        analysis = ("study/general/measuring.py", f"study/general/figures/{study}.py")
+        shown = ("study/labels.py", "study/results.py", "study/tables/general.py")
+        assert not any(stage.depends_on(path) for path in (*analysis, *shown)), name
+    for study in asked.studies:
+        assert f"beyond/dvc.yaml:general@{study}" in stages
+        assert f"beyond/dvc.yaml:general_figure@{study}" in stages
+
+
 def test_a_new_method_is_a_dependency_of_its_own_stages_and_of_what_shows_params_yaml(
     tmp_path: Path,
 ) -> None:
@@ -165,7 +188,8 @@ def test_a_new_method_is_a_dependency_of_its_own_stages_and_of_what_shows_params
     lists["trained"] = [*lists["trained"], "hsic"]
     repository = write_repository(tmp_path / "repository", methods=lists)
     found = [s for s in repository.stages.values() if s.depends_on("infofair/methods/hsic.py")]
-    assert {s.name for s in found if not s.trains} <= {"check", "document", "page"}
+    showing = {"check", "document", "page", "methods_page", "data_page"}
+    assert {s.name for s in found if not s.trains} <= showing
     trained = {s.address.rpartition(":")[2] for s in found if s.trains}
     assert trained == {f"{kind}@{d}-hsic" for kind in ("train", "sweep") for d in asked.datasets}
 
@@ -175,8 +199,9 @@ def test_a_dataset_is_a_dependency_of_its_own_stages_and_of_what_asks_all(
 ) -> None:
     found = [s for s in stages.values() if s.depends_on("infofair/datasets/adult.py")]
     assert not any(s.trains for s in found)
-    single = {s.address for s in found if "@" in s.address}
-    assert single and all(address.endswith("@adult") for address in single)
+    # (what measures a generalisation reads all of its data)
+    single = {s.address for s in found if "@" in s.address and s.name != "general"}
+    assert single and all(address.endswith(("@adult", "-adult")) for address in single)
 
 
 def test_alpha_changes_the_plans_of_the_papers_networks_alone() -> None:
@@ -204,7 +229,7 @@ def test_data_flows_one_way(stages: dict[str, Stage]) -> None:
     rooms = (
         "data/plans", "data/raw", "data/validated", "data/processed", "data/variants",
         ("results/predictions", "results/curves", "results/networks", "results/fits",
-         "results/sweep", "results/posteriors", "results/luck"),
+         "results/sweep", "results/posteriors", "results/luck", "results/generalised"),
         ("results/evaluation", "results/measured"), "results/", "results/figures",
         ("reports", "docs"),
     )  # fmt: skip

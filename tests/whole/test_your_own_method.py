@@ -150,7 +150,7 @@ def test_it_is_in_the_legends(figure: str, added: Added) -> None:
     assert labels.method_name("hsic") in added.text(f"results/figures/{figure}.svg")
 
 
-@pytest.mark.parametrize("page", ["index", "beyond"])
+@pytest.mark.parametrize("page", ["index", "beyond", "methods"])
 def test_it_is_on_the_pages(page: str, added: Added) -> None:
     assert labels.method_name("hsic") in added.text(f"reports/{page}.html")
 

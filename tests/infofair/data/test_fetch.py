@@ -225,6 +225,17 @@ def nothing_left() -> bool:
 # One file, several sources.
 
 
+def test_a_file_may_have_a_folder_of_another_name_in_the_mirror(server: Server) -> None:
+    folder = mirror(CONTENT)
+    (folder / "dutch").rename(folder / "census")
+    dead = raw_file("http://127.0.0.1:9")
+    assert "no file mirror/dutch/" in str(taken(dead, folder))
+    assert taken(replace(dead, folder="census"), folder) is None
+    lost = replace(made_up("http://127.0.0.1:9"), files=(replace(dead, folder="census"),))
+    with pytest.raises(Problem, match="into a folder <mirror>/census/"):
+        run(lost)
+
+
 def test_the_mirror_is_preferred_over_the_address(server: Server) -> None:
     assert taken(raw_file(server.url), mirror(CONTENT)) is None
     assert (Path("target") / DATA[0]).read_bytes() == CONTENT[DATA[0]]
@@ -302,7 +313,7 @@ def trickling(handler: Handler) -> None:
 def test_a_host_that_trickles_is_given_up(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch, "WHOLE", 2)
+    monkeypatch.setattr(fetch, "WHOLE", 1)
     server.answers[f"/{DATA[0]}"] = trickling
     start = time.perf_counter()
     reason = taken(raw_file(server.url))

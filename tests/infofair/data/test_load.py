@@ -141,9 +141,9 @@ def test_an_unknown_choice_is_a_problem(how: dict[str, str], message: str) -> No
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("name", ["german", "", "../compas", "os"])
+@pytest.mark.parametrize("name", ["iris", "", "../compas", "os"])
 def test_an_unknown_name_gets_those_there_are(name: str, tmp_path: Path) -> None:
-    with pytest.raises(Problem, match=f"there is no dataset '{name}'; expected adult, compas, d"):
+    with pytest.raises(Problem, match=f"there is no dataset '{name}'; expected adult, bail, com"):
         load_dataset(name, folder=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -159,7 +159,9 @@ def test_missing_packages_are_one_line_that_says_what_to_install(
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", ["compas", "adult", "dutch"])
+@pytest.mark.parametrize(
+    "name", ["compas", *(pytest.param(name, marks=pytest.mark.slow) for name in ("adult", "dutch"))]
+)
 def test_the_real_data_are_those_of_the_pipeline(
     name: str, real: Path, real_data: Callable[[str], Prepared], tmp_path: Path
 ) -> None:

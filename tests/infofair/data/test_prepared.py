@@ -67,7 +67,8 @@ def saved(tmp_path: Path) -> Path:
 def test_a_changed_byte_is_noticed_or_does_no_harm(saved: Path) -> None:
     content, intact = saved.read_bytes(), Prepared.load(saved)
     noticed, rng = 0, random.Random(0)
-    for position in range(0, len(content), 3):  # every array has a header like this one's
+    positions = range(0, len(content), 7)  # every array has a header like this one's
+    for position in positions:
         changed = bytearray(content)
         changed[position] ^= rng.choice([0xFF, rng.randrange(1, 256)])
         saved.write_bytes(changed)
@@ -76,7 +77,7 @@ def test_a_changed_byte_is_noticed_or_does_no_harm(saved: Path) -> None:
         except Damaged as problem:
             assert str(problem).startswith(f"{saved} is damaged")
             noticed += 1
-    assert noticed > len(content) / 9  # the rest are fields of the archive that nobody reads
+    assert noticed > len(positions) / 3  # the rest are fields of the archive that nobody reads
 
 
 def test_a_truncated_file_is_named(saved: Path) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 import warnings
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from infofair.data.prepared import Prepared
-from infofair.methods.base import Task
+from infofair.methods.base import Fit, Task
 from infofair.methods.expgrad import ExpGrad, Mixture, learner
 from infofair.metrics import selection_rates
 from infofair.training.solve import drawn, solve, task_of
@@ -38,6 +39,11 @@ def simulated(setting: str = "gender", rows: int = 700) -> Task:
     return task_of(prepared(rows), setting)
 
 
+@cache
+def fitted(setting: str, difference: float) -> Fit:
+    return expgrad(difference).fit(simulated(setting), 0)
+
+
 def draws(probability: np.ndarray, count: int = 400) -> np.ndarray:
     """Seeds × rows."""
     return np.stack([drawn({"test": probability}, seed)["test"] for seed in range(count)])
@@ -49,7 +55,7 @@ def draws(probability: np.ndarray, count: int = 400) -> np.ndarray:
 def test_the_learner_is_scikit_learns() -> None:
     task, rng = simulated(), np.random.default_rng(0)
     X, y, w = task.X["train"], task.y["train"], rng.random(len(task.y["train"]))
-    ours = learner().fit(X, y, sample_weight=w)
+    ours = learner(X).fit(X, y, sample_weight=w)
     theirs = LogisticRegression(solver="lbfgs", tol=1e-9, max_iter=10_000).fit(X, y, w)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
@@ -58,7 +64,7 @@ def test_the_learner_is_scikit_learns() -> None:
 def test_rows_that_are_alike_count_as_often_as_they_are_there() -> None:
     rng = np.random.default_rng(0)
     X, y, w = rng.integers(0, 2, (300, 4)).astype(float), rng.integers(0, 2, 300), rng.random(300)
-    fits = learner()
+    fits = learner(X)
     for labels in (y, 1 - y, X[:, 0].astype(int)):  # also where all of a kind have one label
         ours = clone(fits).fit(X, labels, sample_weight=w)
         theirs = LogisticRegression(solver="newton-cholesky", tol=1e-9).fit(X, labels, w)
@@ -74,7 +80,7 @@ def test_without_a_bound_it_is_logistic_regression(setting: str) -> None:
     first = expgrad(FREE, rounds=1).fit(task, 0)
     np.testing.assert_allclose(first.predict(X), plain, atol=1e-12)
     # later rounds have other multipliers, and may by chance find one with fewer errors
-    fit = expgrad(FREE).fit(task, 0)
+    fit = fitted(setting, FREE)
     assert fit.log[0]["error"] <= (plain != y).mean()
     assert (draws(fit.predict(X), 1)[0] == plain).mean() > 0.97
 
@@ -87,7 +93,7 @@ def test_without_a_bound_it_is_logistic_regression(setting: str) -> None:
 def test_the_draws_meet_the_bound(setting: str, difference: float) -> None:
     task = simulated(setting)
     y, s = task.y["train"], task.s["train"]
-    fit = expgrad(difference).fit(task, 0)
+    fit = fitted(setting, difference)
     assert fit.log[0]["difference"] <= difference + 0.002
     # Two groups that differ from all by ε each differ by 2 ε. A group here has 90 rows at least, of
     # which 400 draws each give a rate to within 0.5 / √36000 = 0.003.
@@ -98,8 +104,9 @@ def test_the_draws_meet_the_bound(setting: str, difference: float) -> None:
 
 
 def test_a_looser_bound_costs_less() -> None:
-    task = simulated("intersection")
-    errors = [expgrad(d).fit(task, 0).log[0]["error"] for d in (0.0, 0.02, 0.05, 0.1, FREE)]
+    errors = [
+        fitted("intersection", bound).log[0]["error"] for bound in (0.0, 0.02, 0.05, 0.1, FREE)
+    ]
     assert all(after < before + 0.01 for before, after in pairwise(errors))
     assert errors[-1] < errors[0] - 0.05
 
@@ -152,7 +159,7 @@ def test_the_mixture_is_fairlearns() -> None:
     np.testing.assert_allclose(Mixture(theirs).probability(task.X["test"]), expected, atol=1e-12)
     assert len(np.unique(expected.round(6))) > 2  # a mixture indeed
     np.testing.assert_allclose(
-        expgrad(0.02).fit(task, 0).predict(task.X["test"]), expected, atol=1e-12
+        fitted("intersection", 0.02).predict(task.X["test"]), expected, atol=1e-12
     )
     # 400 draws: a standard deviation of 0.025 at most
     decisions = draws(expected)
@@ -182,7 +189,7 @@ def test_a_seed_decides_the_draws_and_nothing_else(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("setting", slow_but_for_the_last)
 def test_a_fit_says_what_it_did(setting: str) -> None:
     task = simulated(setting)
-    fit = expgrad(0.02).fit(task, 0)
+    fit = fitted(setting, 0.02)
     (row,) = fit.log
     assert list(row) == ["rounds", "classifiers", "duality_gap", "error", "difference"]
     mean = draws(fit.predict(task.X["train"])).mean(0)

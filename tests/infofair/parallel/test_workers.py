@@ -229,7 +229,8 @@ def test_training_on_a_cluster_gives_the_bits_of_the_local_run_though_a_worker_i
     models = plan.models(job, [0, 1, 2], variants)
 
     def everything() -> dict[tuple[int, str], Trained]:
-        trained, _ = fit.train_all(job, data, models, "infofair on made-up rows")
+        run = fit.Run(job, data, models)
+        [trained], _ = fit.train_all([run], "infofair on made-up rows")
         return {(model.seed, model.variant.setting): model for model in trained}
 
     victim, _ = cluster.worker(), cluster.worker()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,29 @@ def test_where_models_may_diverge_the_others_are_as_without_them() -> None:
         else:
             assert model.diverged
             assert (model.probabilities, model.parameters, model.curves) == ({}, {}, [])
+
+
+@pytest.mark.parametrize(("patience", "name"), [(2, "infofair"), (99, "infofair"), (99, "gdp")])
+def test_without_curves_a_model_is_the_same_and_stops_and_diverges_alike(
+    patience: int, name: str
+) -> None:
+    """Where nothing stops early, the validation rows are asked after the last epoch alone."""
+    method = methods.make(name, learning_rate=0.1)
+    assert isinstance(method, Network)
+    models = [
+        (seed, Variant(setting, alpha))
+        for seed in (0, 1)
+        for setting in ("gender", "race")
+        for alpha in (0.1, 2.0, 1e39)
+    ]
+    plain = Job(method, [8], training(epochs=8, patience=patience), may_diverge=True)
+    with_curves = train(plain, prepared(), models, CPU)
+    without = train(replace(plain, curves=False), prepared(), models, CPU)
+    for one, other in zip(with_curves, without, strict=True):
+        assert other.curves == [] and other.diverged == one.diverged
+        other.curves = one.curves
+        assert same_bits(one, other)
+    assert sum(model.diverged for model in without) == 4
 
 
 def test_an_unknown_device_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

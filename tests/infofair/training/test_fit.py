@@ -77,7 +77,7 @@ def handed_out(monkeypatch: pytest.MonkeyPatch, seeds: int) -> tuple[list[Any], 
     variants = [Variant(setting, 0.1) for setting in SETTINGS]
     job = job_of("infofair")
     models = plan.models(job, list(range(seeds)), variants)
-    trained, _ = fit.train_all(job, prepared(), models, "infofair")
+    [trained], _ = fit.train_all([fit.Run(job, prepared(), models)], "infofair")
     assert [(m.seed, m.variant) for m in trained] == models
     return kept.pop("calls"), kept
 

@@ -31,6 +31,24 @@ def test_shares_are_even_and_as_many_as_keep_every_worker_busy(count: int, busy:
     assert len(shares) % busy == 0 or len(shares) == count
 
 
+@given(st.lists(st.tuples(st.integers(1, 100), st.integers(1, 20)), max_size=12), st.integers(1, 6))
+def test_runs_are_dealt_out_whole_if_no_worker_is_left_behind(
+    sizes: list[tuple[int, int]], busy: int
+) -> None:
+    runs = [[(seed, Variant("gender", 0.1)) for seed in range(count)] for count, _ in sizes]
+    costs = [float(count * each) for count, each in sizes]
+    dealt = plan.dealt(runs, costs, busy)
+    for number, models in enumerate(runs):
+        shares = [share for run, share in dealt if run == number]
+        assert [model for share in shares for model in share] == models
+        too_large = costs[number] > sum(costs) / busy
+        assert not too_large or shares == plan.shares(models, busy)
+    order = [costs[run] for run, _ in dealt]
+    assert order == sorted(order, reverse=True)
+    if len(runs) % busy == 0 and len({*costs}) == 1:
+        assert len(dealt) == sum(len(plan.shares(models, 1)) for models in runs)
+
+
 def test_neighbours_have_the_same_minibatches_or_the_same_features() -> None:
     variants = [Variant(setting, 0.1) for setting in SETTINGS]
     by_seed = plan.models(job_of("infofair"), [0, 1], variants)

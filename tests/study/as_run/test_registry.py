@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from infofair import methods
-from infofair.training.plan import Training
 from study import as_run
 from study.as_run import VARIANTS
 from tests.conftest import ROOT
@@ -26,7 +25,7 @@ def test_no_mistake_is_among_the_librarys_methods() -> None:
 
 def test_the_argmax_of_one_output_is_the_first_class() -> None:
     found = as_run.run(
-        VARIANTS["adversarial_argmax"].method, prepared(), [0], [8], Training(), "test"
+        VARIANTS["adversarial_argmax"].method, prepared(), [0], [8], training(epochs=2), "test"
     )
     assert all((of == 0).all() for of in found.probabilities.values())
 

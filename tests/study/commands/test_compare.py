@@ -1,78 +1,56 @@
-"""The experiments of `dvc exp run` beside the last commit."""
+"""`make compare`: on the terminal, and the page that it writes."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from infofair.errors import Problem
+from study import revisions
 from study.commands import compare
+from study.page import places
+from tests.conftest import ROOT
+from tests.experiments import compared, revision, summary
 
 
-def revision(name: str, alpha: float, f1: float, **changes: object) -> dict:
-    """As `dvc exp show --json` prints one."""
-    figures = {"micro_f1": f1, "imparity": 0.1, "imparity_released": 0.03, "reduction": alpha / 2}
-    vanilla = {"micro_f1": 0.9, "imparity": 0.2}
-    cell = {"gender": {"infofair": figures, "vanilla": vanilla, "data": "simulated"}}
-    params = {"alpha": alpha, "seeds": [0, 1], "training": {"epochs": 100}} | changes
-    return {
-        "rev": f"{name}0123456789", "name": name, "error": None, "experiments": None,
-        "data": {
-            "params": {"params.yaml": {"data": params}},
-            "metrics": {"results/metrics.json": {"data": {"adult": cell}}},
-        },
-    }  # fmt: skip
-
-
-def recorded(folder: Path, *experiments: dict) -> str:
-    base = revision("main", 0.1, 0.8)
-    base["experiments"] = [{"revs": [run], "name": run["name"]} for run in experiments] or None
-    workspace = revision("workspace", 0.1, 0.8) | {"rev": "workspace", "name": None}
-    path = folder / "shown.json"
-    path.write_text(json.dumps([workspace, base]))
-    return str(path)
-
-
-def test_experiments_are_read_beside_the_last_commit(tmp_path: Path) -> None:
-    more = revision("third-exp", 0.5, 0.6, seeds=[0], training={"epochs": 2})
-    runs = revision("second-exp", 1, 0.7), revision("first-exp", 0.5, 0.75), more
-    frame = compare.experiments(recorded(tmp_path, *runs))
-    assert frame["experiment"].tolist() == ["main", "first-exp", "third-exp", "second-exp"]
-    assert frame["baseline"].tolist() == [True, False, False, False]
-    assert frame["alpha"].tolist() == [0.1, 0.5, 0.5, 1]
-    assert frame["micro_f1"].tolist() == [0.8, 0.75, 0.6, 0.7]
-    assert frame["changed"].tolist() == ["", "", "seeds, training.epochs", ""]
-    assert (frame["vanilla_imparity"] == 0.2).all()
+def test_infofair_is_shown_beside_the_commit_with_what_else_changed() -> None:
+    more = revision("more", 2, alpha=0.5, seeds=[0], **{"training.epochs": 2})
+    frame = compare.infofair(compared(revision("half", 1, alpha=0.5), more))
+    assert frame["experiment"].drop_duplicates().tolist() == ["main", "half", "more"]
+    assert frame.groupby("experiment", sort=False)["baseline"].all().tolist() == [
+        True, False, False
+    ]  # fmt: skip
+    changed = frame.drop_duplicates("experiment")["changed"].tolist()
+    assert changed == ["", "", "seeds, training.epochs"]
+    table = summary(1).set_index(["method", "setting", "protocol"])
+    half = frame[frame["experiment"] == "half"].set_index("setting")
+    for setting, row in half.iterrows():
+        assert row["micro_f1"] == table.loc[("infofair", setting, "mean"), "micro_f1"]
+        assert row["vanilla_imparity"] == table.loc[("vanilla", setting, "mean"), "imparity"]
     text = compare.to_markdown(frame)
-    assert "| first-exp | 0.5 | 0.750 | 0.100 | 25.0% |  |" in text
-    assert "| third-exp | 0.5 | 0.600 | 0.100 | 25.0% | seeds, training.epochs |" in text
+    gender = half.loc["gender"]
+    shown = f"{gender['micro_f1']:.3f} | {gender['imparity']:.3f} | {gender['reduction']:.1%}"
+    assert f"| half | 0.5 | {shown} |  |" in text
+    assert "| *main (this commit)* | 0.1 |" in text
 
 
-@pytest.mark.parametrize("kind", ["failed", "no metrics", "unreadable", "running"])
-def test_an_experiment_without_figures_is_left_out(kind: str, tmp_path: Path) -> None:
-    run = revision("odd", 0.5, 0.75)
-    if kind == "failed":
-        run |= {"data": None, "error": {"msg": "failed", "type": ""}}
-    elif kind == "no metrics":
-        run["data"]["metrics"] = None
-    elif kind == "unreadable":
-        run["data"]["metrics"]["results/metrics.json"] = {"error": {"msg": "unreadable"}}
-    path = recorded(tmp_path, run)
-    if kind == "running":
-        shown = json.loads(Path(path).read_text())
-        shown[1]["experiments"] = [{"revs": None, "executor": {"state": "running"}, "name": "odd"}]
-        Path(path).write_text(json.dumps(shown))
-    assert compare.experiments(path)["experiment"].tolist() == ["main"]
+def test_without_experiments_it_says_what_to_run() -> None:
+    assert "dvc exp run -S alpha=0.5" in compare.to_markdown(compare.infofair(compared()))
 
 
-def test_without_experiments_it_says_what_to_run(tmp_path: Path) -> None:
-    text = compare.to_markdown(compare.experiments(recorded(tmp_path)))
-    assert "dvc exp run -S alpha=0.5" in text
-
-
-def test_outside_a_dvc_repository_the_problem_is_dvcs_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("base", [None, "main"])
+def test_it_prints_markdown_and_writes_the_page(
+    base: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(Problem, match=r"^dvc exp show: .*not inside of a DVC repository"):
-        compare.experiments()
+    both = compared(revision("half", 1, alpha=0.5))
+    monkeypatch.setattr(revisions, "experiments", lambda: both)
+    monkeypatch.setattr(revisions, "against", lambda of: both)
+    compare.main(base)
+    said = capsys.readouterr().out
+    assert "## Which cells moved by more than their spread" in said
+    assert ("(this commit)" in said) == (base is None)
+    assert "half" in places.COMPARE.read_text(encoding="utf-8")
+    assert places.COMPARE.with_suffix(".png").read_bytes().startswith(b"\x89PNG")

@@ -1,6 +1,7 @@
 """A made-up `measured`: less gap and less F1 the higher the strength, with noise."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,17 @@ def measured(
     strengths: tuple[float, ...] = STRENGTHS,
 ) -> pd.DataFrame:
     """LFR handles two groups only (gender); the authors' split has no rules on scores."""
+    return _measured(methods, places, splits, seed, strengths).copy()
+
+
+@cache
+def _measured(
+    methods: tuple[str, ...],
+    places: tuple[tuple[str, str], ...],
+    splits: int,
+    seed: int,
+    strengths: tuple[float, ...],
+) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     rows = [
         row

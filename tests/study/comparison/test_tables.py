@@ -1,5 +1,6 @@
 """All tables of the comparison are written and read as they are."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,13 @@ from tests.conftest import ROOT
 from tests.study.comparison import made_up
 
 
+@cache
+def of_all() -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    return tables(made_up.measured(), pd.read_csv(ROOT / paths.PAPER))
+
+
 def test_every_table_is_read_as_it_was_written(workspace: Path) -> None:
-    rows = made_up.measured()
-    found, strengths = tables(rows, pd.read_csv(ROOT / paths.PAPER))
+    found, strengths = of_all()
     assert list(strengths) == [*IN_SPLIT, "strength"]
     for name, table in found.items():
         assert not table.empty
@@ -31,7 +36,7 @@ def test_every_table_is_read_as_it_was_written(workspace: Path) -> None:
 
 def test_the_frontier_has_the_authors_rows_and_no_others() -> None:
     rows = made_up.measured()
-    frontier = tables(rows, pd.read_csv(ROOT / paths.PAPER))[0]["frontier"]
+    frontier = of_all()[0]["frontier"]
     assert len(frontier) == rows["partition_seed"].isna().sum()
     assert set(frontier["partition"]) == {"authors"}
 

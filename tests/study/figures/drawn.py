@@ -15,7 +15,7 @@ from tests import compared, lucks
 from tests.conftest import ROOT
 from tests.summaries import SETTINGS
 
-NAMES = ["tradeoff", "ablation", "frontier", "luck", "sweep"]
+NAMES = ["tradeoff", "ablation", "frontier", "luck", "sweep", "positions"]
 
 
 def committed() -> pd.DataFrame:
@@ -54,8 +54,38 @@ def fronts(
     data: str = "real",
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What the figure of the fronts is drawn from."""
-    made = compared.tables(dict.fromkeys(datasets, settings), methods, data=data)
-    return made["fronts"], made["hypervolume"]
+    places = dict.fromkeys(datasets, settings)
+    of_methods, areas = (
+        compared.table(name, places, methods, data=data) for name in ("fronts", "hypervolume")
+    )
+    return of_methods, areas
+
+
+def points() -> pd.DataFrame:
+    """Where InfoFair is in a commit and in two experiments."""
+    rows = [
+        {
+            "dataset": dataset, "setting": setting, "place": place, "name": f"exp-{place}",
+            "micro_f1": 0.8 - 0.05 * place, "imparity": 0.3 - 0.1 * place, "data": "real",
+        }
+        for dataset in ("adult", "dutch") for setting in SETTINGS for place in range(3)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def frontier() -> pd.DataFrame:
+    """results/frontier.csv: two methods on one of their datasets; Vanilla has one strength."""
+    rows = [
+        {
+            "dataset": "adult", "setting": setting, "method": method, "strength": strength,
+            "seed": 0, "split": split, "micro_f1": 0.84 - 0.1 * strength,
+            "imparity": 0.3 - 0.2 * strength,
+        }
+        for setting in SETTINGS
+        for method, strengths in (("vanilla", [0.0]), ("infofair", [0.1, 0.5, 1.0]))
+        for strength in strengths for split in ("validation", "test")
+    ]  # fmt: skip
+    return results.frame(rows, "frontier")
 
 
 @cache
@@ -64,6 +94,8 @@ def drawn(name: str) -> Picture:
         return figures.sweep(experiments())
     if name == "frontier":
         return figures.frontier(*fronts())
+    if name == "positions":
+        return figures.positions(points(), frontier())
     if name == "luck":
         return figures.luck(table := lucks.runs(), lucks.summary(table))
     return getattr(figures, name)(committed())

@@ -8,6 +8,7 @@ import pytest
 
 from stages import document, page
 from study import paths
+from study.page import places
 from tests.study.page import inputs
 
 BROWSER = ("chromium", "chromedriver")
@@ -46,6 +47,16 @@ def beyond(site: Path) -> str:
 @pytest.fixture(scope="session")
 def luck(site: Path) -> str:
     return (site / paths.LUCK).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def methods_page(site: Path) -> str:
+    return (site / places.METHODS).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def data_page(site: Path) -> str:
+    return (site / places.DATA).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pandas as pd
 from infofair.storage import write_json, write_text
 from study import figures, paths, results
 from study.results import BOUNDS, CELL, CONTROLS, METRICS, OTHERS, PRINTED, REDUCTIONS
-from tests import compared, lucks
+from tests import compared, generalised, lucks
 from tests.conftest import ROOT
 
 Places = Mapping[str, list[str]]  # dataset -> settings
@@ -98,11 +98,13 @@ def write_index(
             leaks = ["is_recid"] if dataset == "compas" else []
             audit = [{"column": "is_recid", "balanced_accuracy": 0.9731}]
             removed = {"rule": "arrested within 30 days", "removed": 1042}
-            report = {"rows_read": 7214, "rows": 6172, "filters": [removed]}
+            report = {"dataset": dataset, "data": marks.get("data", "real"), "rows_read": 7214}
+            report |= {"filters": [removed], "rows": 6172}
+            report |= {"label": {"column": "two_year_recid", "ones": 2809}}
             write_json(paths.validation_report(dataset), report | {"audit": audit, "leaks": leaks})
             curve = "setting,seed,epoch,T,total\ngender,0,99,1,5\ngender,0,100,0.4,-580\n"
             write_text(paths.curves(dataset, "infofair"), curve)
-        _write_sources(places, marks)
+        write_sources(places, marks)
         _write_lock(paths.LOCKS[0], LOCKED)
 
 
@@ -114,7 +116,8 @@ def write_beyond(
     _copy(folder, own)
     with chdir(folder):
         compared.write(places, methods)
-        _write_sources(own, {})
+        generalised.write()
+        write_sources(own, {})
         _write_lock(paths.LOCKS[1], LOCKED_BEYOND)
 
 
@@ -124,7 +127,7 @@ def write_luck(folder: Path, places: Places = SETTINGS) -> None:
     with chdir(folder):
         lucks.write(places)
         lucks.write_tried(places)
-        _write_sources(places, {})
+        write_sources(places, {})
         _write_lock(paths.LOCKS[2], LOCKED_LUCK)
 
 
@@ -140,6 +143,8 @@ def draw(folder: Path) -> None:
         }
         for name, figure in drawn.items():
             figures.save(figure, paths.figure(name, "svg"))
+        for study, measured in generalised.tables().items():
+            figures.save(figures.general(measured, study), paths.general_figure(study, "svg"))
 
 
 def _copy(folder: Path, places: Places) -> None:
@@ -169,6 +174,13 @@ def _write_tables(places: Places) -> None:
     ]
     of_settings = [key | statistics | count for key, count in zip(keys, counts, strict=True)]
     results.write(results.frame(of_settings, "statistics"), "statistics")
+    of_groups = [
+        key | {"method": method, "group": group, "name": name, "size": 3 - 3 * group}
+        | {"selection_rate": 0.25, "accuracy": np.nan if group else 0.75} | MARKS
+        for key in keys for method in ("vanilla", "infofair")
+        for group, name in enumerate(("First", "Second"))
+    ]  # fmt: skip
+    results.write(results.frame(of_groups, "groups"), "groups")
     gaps = {"": 0.1, "vanilla_": 0.2, "own_": 0.15}
     subset = {f"{whose}imparity_released": gap for whose, gap in gaps.items()}
     subsets = [
@@ -182,7 +194,7 @@ def _write_tables(places: Places) -> None:
     results.write(results.frame(selection, "selection"), "selection")
 
 
-def _write_sources(places: Places, marks: Mapping[str, str]) -> None:
+def write_sources(places: Places, marks: Mapping[str, str]) -> None:
     for dataset in places:
         source = {"data": "real", "split": "authors"} | marks
         raw = {"train_idx.npy": {"sha256": "ab" * 32, "bytes": 19880}}

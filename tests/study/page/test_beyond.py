@@ -19,8 +19,12 @@ from tests.conftest import ROOT
 from tests.study.page import inputs
 from tests.study.page.inputs import text_of
 
-TABLES = compared.tables(inputs.COMPARED)
 RULES = ("thresholds", "blind", "barycentre")
+
+
+def given(name: str) -> pd.DataFrame:
+    """The table that the page is made from."""
+    return compared.tables(inputs.COMPARED)[name]
 
 
 def made(folder: Path, places: inputs.Places, methods: tuple[str, ...]) -> str:
@@ -58,7 +62,7 @@ def naive_wins(notion: str, with_s: bool) -> tuple[int, int]:
     aim = "auc" if notion == "scores" else "micro_f1"
     rule = "barycentre" if notion == "scores" else "thresholds" if with_s else "blind"
     sides: dict[Any, dict[bool, Any]] = {}
-    for row in TABLES["best"].to_dict("records"):
+    for row in given("best").to_dict("records"):
         fair = is_fair(row["method"])
         without = row["method"].endswith(("_unaware", "_blind"))
         if row["notion"] != notion or without == with_s or row["validation_score"] is None:
@@ -83,7 +87,7 @@ def naive_wins(notion: str, with_s: bool) -> tuple[int, int]:
 def test_where_what_is_trained_wins_is_counted_by_cell_and_budget(
     notion: str, with_s: bool
 ) -> None:
-    found = answer.counted(answer.contests(TABLES["best"], notion, with_s))
+    found = answer.counted(answer.contests(given("best"), notion, with_s))
     if notion == "scores" and not with_s:
         assert found["of"] == 0  # fair scores have been made with s only
         return
@@ -136,7 +140,7 @@ def test_validation_rows_choose_and_test_rows_decide_without_a_margin() -> None:
 
 def clear(method: str, rival: str, figure: str) -> tuple[int, int, int]:
     """Cells in which the first has clearly more, clearly less, and all."""
-    table = TABLES["pairs"]
+    table = given("pairs")
     own = table[(table["method"] == method) & (table["rival"] == rival)]
     told = own[own[f"{figure}_holm"] < 0.05]
     return int((told[figure] > 0).sum()), int((told[figure] < 0).sum()), len(own)
@@ -165,7 +169,7 @@ def test_the_page_says_what_infofair_as_released_does_with_each_training(beyond:
 
 
 def test_the_page_counts_whom_thresholds_dominate(beyond: str) -> None:
-    table = TABLES["honest_summary"]
+    table = given("honest_summary")
     fair = table[table["method"].map(is_fair)]
     for with_s, name in (("yes", "may know s"), ("no", "do without s")):
         own = fair[fair["s_at_test"] == with_s]
@@ -202,7 +206,7 @@ def test_a_constant_predictor_is_said_and_is_no_mitigation(copy: Path) -> None:
 
 
 def test_the_page_says_who_ranks_first_and_where_infofair_is(beyond: str) -> None:
-    table = TABLES["ranks"].query("cells == 'all'").reset_index(drop=True)
+    table = given("ranks").query("cells == 'all'").reset_index(drop=True)
     text = text_of(beyond)
     first = labels.full_method_name(table["method"][0])
     assert f"the best mean ranks are those of {first} ({number(table['rank'][0], 1)})" in text
@@ -227,7 +231,7 @@ def shown(text: str, label: str) -> dict[str, list[str]]:
 
 
 def test_every_budget_of_every_notion_has_a_table(beyond: str) -> None:
-    table = TABLES["best"]
+    table = given("best")
     for notion, name in answer.NOTIONS.items():
         for budget in measured.BUDGETS:
             grid = shown(beyond, f"{name}, budget {budget:g}")
@@ -241,7 +245,7 @@ def test_every_budget_of_every_notion_has_a_table(beyond: str) -> None:
 
 
 def test_the_page_counts_what_training_added_beyond_its_base(beyond: str) -> None:
-    rules = TABLES["unprocessed"].query("notion == 'parity'")
+    rules = given("unprocessed").query("notion == 'parity'")
     keys = ["dataset", "setting", "tolerance"]
     by = {(r["method"], *(r[k] for k in keys)): r for r in rules.to_dict("records")}
     for base in ("vanilla", "boosting"):
@@ -258,7 +262,7 @@ def test_the_page_counts_what_training_added_beyond_its_base(beyond: str) -> Non
 
 
 def test_the_page_counts_whose_scores_a_barycentre_dominates(beyond: str) -> None:
-    table = TABLES["honest_summary"].set_index(["dataset", "setting"])
+    table = given("honest_summary").set_index(["dataset", "setting"])
     fair = table[table["method"].map(is_fair) & (table["s_at_test"] == "yes")]
     other = table[table["method"] == "boosting_barycentre"]  # the only one here
     beside = other.loc[fair.index]
@@ -268,7 +272,7 @@ def test_the_page_counts_whose_scores_a_barycentre_dominates(beyond: str) -> Non
 
 
 def test_the_page_says_how_often_the_goal_holds_for_every_method(beyond: str) -> None:
-    goal = TABLES["goal"]
+    goal = given("goal")
     counts = goal.assign(yes=goal["holds"] == "yes").groupby("method")["yes"].agg(["sum", "size"])
     grid = shown(beyond, "The goal, by method")
     assert grid == {labels.full_method_name(m): [str(a), str(b)] for m, a, b in _rows(counts)}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from study import labels, paths
+from study.page import render
 from tests.study.page.inputs import summary
 
 pytestmark = pytest.mark.browser
@@ -70,10 +71,10 @@ def test_it_loads_quietly(each: Any) -> None:
 
 
 def test_nothing_overflows_at_any_width(each: Any) -> None:
-    for box in each.find_elements("css selector", ".controls fieldset input"):
+    for box in each.find_elements("css selector", "#results fieldset input"):
         box.click()  # every column
     each.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
-    for width in (320, 400, 700, 1200):
+    for width in (320, 360, 768, 1280):
         look(each, width)
         size = each.execute_script(
             "const e = document.documentElement; return [e.scrollWidth, e.clientWidth]"
@@ -86,7 +87,8 @@ def test_text_stands_out_from_its_ground(each: Any) -> None:
         look(each, scheme=scheme)
         colours = each.execute_script(
             """const there = (of) => document.querySelector(of);
-               const colours = ["body", ".lead", "caption", ".far", "main a", ".explained .mark",
+               const colours = ["body", ".lead", "caption", ".far", "main a", ".made", ".bar a",
+                   ".search input",  ".explained .mark",
                    ".not-explained .mark", ".impossible .mark"].filter(there)
                  .map((of) => getComputedStyle(there(of)).color);
                return [...colours, getComputedStyle(document.body).backgroundColor];"""
@@ -110,10 +112,54 @@ def contrast(first: list[int], second: list[int]) -> float:
 
 def test_one_page_leads_to_the_other(each: Any) -> None:
     here = each.current_url
-    each.find_element("css selector", 'header a[href$=".html"]').click()
+    each.find_element("css selector", ".bar a:not([aria-current])").click()
     there = each.current_url
     assert {here.rpartition("/")[2], there.rpartition("/")[2]} == {"index.html", "beyond.html"}
     assert each.find_elements("css selector", "main section")
+
+
+def test_the_search_is_used_by_keyboard(browser: Any) -> None:
+    box = browser.find_element("css selector", ".search input")
+    links = ".search li a"
+    box.send_keys("adult race")
+    shown = [link.text for link in browser.find_elements("css selector", links)]
+    assert "Adult Income, race: the paper’s cells" in shown
+    assert browser.find_element("id", "search-found").text == f"{len(shown)} found"
+    box.send_keys(keys().ARROW_DOWN)
+    assert browser.switch_to.active_element.text == shown[0]
+    browser.switch_to.active_element.send_keys(keys().ESCAPE)
+    assert browser.find_elements("css selector", ".search ul:not([hidden])") == []
+    box.send_keys("adult race cells", keys().ENTER)
+    assert browser.current_url.endswith("index.html#cells-adult-race")
+    browser.execute_async_script("setTimeout(arguments[0], 50)")
+    assert set(column(browser, 1)) == {"Adult Income"}
+    assert set(column(browser, 2)) <= {"race", "race ‡"}
+    box.clear()
+    box.send_keys("nowhere at all")
+    assert browser.find_element("id", "search-found").text == "nothing found"
+
+
+def test_the_tab_key_goes_from_the_bar_to_the_search_to_the_page(each: Any) -> None:
+    found = []
+    for _ in range(len(render.PAGES) + 3):
+        each.switch_to.active_element.send_keys(keys().TAB)
+        found.append(each.switch_to.active_element.get_attribute("href") or "search")
+    assert found[0].endswith("#content")  # skips the bar
+    assert found[1].endswith("index.html")
+    assert "search" in found
+
+
+def test_paper_has_no_controls_and_nothing_folded(each: Any) -> None:
+    look(each, scheme="dark", media="print")
+    frame = "requestAnimationFrame(() => setTimeout(arguments[0]))"
+    each.execute_async_script(frame)
+    for gone in (".bar", ".controls", ".readout", "nav"):
+        assert not any(e.is_displayed() for e in each.find_elements("css selector", gone)), gone
+    folds = "return [...document.querySelectorAll('details')].filter((d) => !d.open).length"
+    assert each.execute_script(folds) == 0
+    look(each)
+    each.execute_async_script(frame)
+    assert each.execute_script(folds) > 0
 
 
 # -- the long table -------------------------------------------------------------------------------

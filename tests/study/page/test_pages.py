@@ -24,11 +24,11 @@ from tests.study.page.inputs import Page, text_of
 
 HOSTILE = """</script></pre><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;"""
 WRITTEN = [*page.WRITTEN.values(), *document.DOCUMENTS.values()]
-OF_INDEX = ("summary", "statistics", "subsets", "selection", "as_run")
+OF_INDEX = ("summary", "statistics", "subsets", "selection", "groups", "as_run")
 OF_LUCK = luck.TABLES
 
 
-@pytest.fixture(params=["index", "beyond", "luck"])
+@pytest.fixture(params=["index", "beyond", "luck", "methods_page", "data_page"])
 def made(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue(request.param)
 
@@ -73,7 +73,7 @@ def test_no_page_needs_what_the_others_pipelines_make(
 
 MADE_BY = {
     "index": {
-        **{f"results/{name}.csv": "summarize" for name in OF_INDEX[:4]},
+        **{f"results/{name}.csv": "summarize" for name in OF_INDEX[:5]},
         "results/as_run.csv": "explain",
         "results/figures/tradeoff.svg": "figure@tradeoff",
         "results/figures/ablation.svg": "figure@ablation",
@@ -141,12 +141,47 @@ def test_an_installed_version_that_is_not_the_pinned_one_is_shown(copy: Path) ->
 def test_hashes_are_those_of_the_pipelines_lock_but_not_of_an_earlier_larger_run(
     index: str, beyond: str, luck: str
 ) -> None:
-    assert re.findall("md5 of ([^<]*)", index) == ["data/raw/compas", "results/summary.csv"]
-    assert re.findall("md5 of ([^<]*)", beyond) == ["results/sweep/adult/gdp", "results/best.csv"]
-    assert re.findall("md5 of ([^<]*)", luck) == [
-        "results/luck/adult/infofair",
-        "results/tried.csv",
-    ]
+    shown = r'<td class="text hash">md5 of ([^<]*)'
+    assert re.findall(shown, index) == ["data/raw/compas", "results/summary.csv"]
+    assert re.findall(shown, beyond) == ["results/sweep/adult/gdp", "results/best.csv"]
+    assert re.findall(shown, luck) == ["results/luck/adult/infofair", "results/tried.csv"]
+
+
+def test_every_table_and_figure_says_where_it_is_from(made: str) -> None:
+    main = made[made.index("<main") : made.index('<section id="made"')]
+    for section in main.split("<section")[1:]:
+        # the paper's table and its honest version are one for each dataset, with one line for all
+        parts = re.findall(r'<table(?! class="results")|<figure', section)
+        assert section.count('<p class="made">') >= len(parts) + ('class="results"' in section)
+
+
+def test_an_origin_names_the_file_its_hash_its_stage_and_its_notebook(
+    index: str, beyond: str
+) -> None:
+    line = '<a href="#out-results/summary.csv">results/summary.csv</a> (md5 <span class="hash">'
+    line += "md5 of results/summary.csv</span>), stage <code>summarize</code>"
+    assert f"{line}." in index
+    assert f'{line}, notebook <a href="results_table.ipynb">results_table.ipynb</a>.' in index
+    assert "stage <code>beyond/dvc.yaml:comparison</code>" in beyond
+    assert 'notebook <a href="frontier.ipynb">' in beyond
+
+
+def test_every_page_is_in_the_bar_and_the_search_leads_to_places_that_are_there(
+    site: Path, made: str
+) -> None:
+    files = {path.name: (site / path).read_text(encoding="utf-8") for path in page.WRITTEN.values()}
+    bar = made.split('<nav aria-label="Site">')[1].split("</nav>")[0]
+    assert re.findall('href="([^"]+)"', bar) == list(files)
+    assert bar.count('aria-current="page"') == 1
+    data = re.search('id="search-data">(.*?)</script>', made)
+    assert data
+    for text, target in json.loads(data[1]):
+        file, _, place = target.partition("#")
+        assert text
+        assert f'id="{place}"' in files[file] or place.startswith(("explore?", "cells-")), target
+    shown = [text for text, _ in json.loads(data[1])]
+    assert "Adult Income, gender & race: which method to take" in shown
+    assert "InfoFair: its front" in shown
 
 
 # -- provenance -----------------------------------------------------------------------------------
@@ -220,7 +255,9 @@ def test_strings_from_data_cannot_become_markup(copy: Path) -> None:
     }.items():
         text = path.read_text(encoding="utf-8")
         found = Page(text)
-        assert len(found.all("script")) == 1
+        kinds = [attributes.get("type") for _, attributes, _ in found.all("script")]
+        assert kinds.count(None) == 1
+        assert {*kinds} <= {None, "application/json"}
         assert not found.all("img")
         assert not [e for e in found.elements if any(name.startswith("on") for name in e[1])]
         for before in shown:
@@ -268,9 +305,12 @@ def test_the_pages_are_well_built(made: str) -> None:
     ids = list(ids_of(found.elements))
     assert len(ids) == len(set(ids))
     # every reference within the page leads somewhere, in the figures too
-    inside = re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")]+)', made)
+    shown = re.sub(r"<(script|style)\b.*?</\1>", "", made, flags=re.DOTALL)
+    inside = re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")]+)', shown)
     assert set(inside) <= set(ids)
     titles = re.findall(r"<title>(.*?)</title>", made)
-    assert titles[0] in ("InfoFair, reproduced", "InfoFair, beyond the paper", "InfoFair, luck")
-    shown = re.sub(r"<(script|style)>.*?</\1>", "", made, flags=re.DOTALL)
+    assert titles[0] in (
+        "InfoFair, reproduced", "InfoFair, beyond the paper", "InfoFair, luck",
+        "InfoFair, the methods", "InfoFair, the data",
+    )  # fmt: skip
     assert not re.search(r"\bnan\b|\bNone\b|Undefined", shown)

@@ -70,12 +70,21 @@ def test_the_committed_table_has_every_printed_cell_and_its_counts_follow() -> N
         assert said(table) in " ".join(plain.split())
 
 
-def test_the_table_is_the_first_thing_on_the_page_under_its_count(index: str) -> None:
-    main = index.partition("<main>")[2]
+def test_the_count_and_a_picture_of_all_cells_are_the_first_things_on_the_page(index: str) -> None:
+    header, _, main = index.partition('<main id="content">')
+    table = as_run()
+    states = table.apply(printed.state, axis=1)
+    count = header[header.index('class="count"') :]
+    shown = " ".join(text_of(f"<p {count}").split())
+    assert f"{(table['within'] == 'yes').sum()} of {len(table)} cells" in shown
+    assert f"{(states == 'not explained').sum()} are not explained" in shown
+    for kind, number in states.value_counts().items():
+        assert header.count(f'<g class="{kind.replace(" ", "-")}">') == number
+    # then the table, folded, below the same count
     first = main[: main.index("</table>")]
-    assert said(as_run()) in " ".join(text_of(first).split())
+    assert said(table) in " ".join(text_of(first).split())
     assert main.index("<section") == main.index('<section id="as-run"')
-    assert first.index('class="count"') < first.index("<table")
+    assert first.count("<details>") > first.count("</details>")
 
 
 def test_each_cell_has_its_figures_its_state_in_words_and_its_explanation_folded(

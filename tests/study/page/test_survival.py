@@ -83,7 +83,7 @@ def test_bases_and_versions_of_a_method_do_not_match_it_but_thresholds_do() -> N
 def test_what_survives_is_counted_on_the_papers_datasets_from_the_honest_summary(
     beyond: str,
 ) -> None:
-    table = compared.tables(COMPARED)["honest_summary"]
+    table = compared.table("honest_summary", COMPARED)
     text = text_of(beyond)
     for form, name in (("infofair", "With the backbone"), ("infofair_paper", "With the paper’s")):
         own = table[(table["method"] == form) & table["dataset"].isin(SETTINGS)]

@@ -12,7 +12,7 @@ def rows_of(text: str) -> list[list[str]]:
 
 
 def test_areas_have_a_line_per_method_and_a_column_per_setting() -> None:
-    areas = compared.tables({"adult": ["gender", "race"], "kdd": ["gender"]})["hypervolume"]
+    areas = compared.table("hypervolume", {"adult": ["gender", "race"], "kdd": ["gender"]})
     head, *lines = rows_of(areas_to_markdown(areas))
     assert head == ["Method", "Adult Income, gender", "Adult Income, race",
                     "KDD Census-Income, gender"]  # fmt: skip

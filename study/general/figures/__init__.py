@@ -1,0 +1,1 @@
+"""What is measured of each generalisation's models, and rules that are put on them."""

@@ -1,0 +1,56 @@
+"""Gaps of true positive rates, and thresholds by group, which are the rival to beat.
+
+Rates are compared over groups with at least FEWEST positives (or negatives) among the test rows.
+"""
+
+import numpy as np
+
+from infofair import metrics
+from infofair.framework.sensitive import Part
+from infofair.thresholds import Curves
+from study.general.study import Figures, Measured, Outputs, Rows, Rule
+
+FEWEST = 20
+TOLERANCES = (0.1, 0.03, 0.0)  # of thresholds
+
+
+def thresholds(outputs: Outputs, rows: Rows, tolerance: float) -> Outputs:
+    """One threshold for each group, with the tolerance for gaps of true positive rates."""
+    (fitted,), (asked,) = rows.s("validation"), rows.s("test")
+    y = rows.at("validation")
+    curves = Curves.of(outputs["validation"], y, fitted.g, fitted.groups)
+    rule = curves.rule("opportunity", tolerance, random=False)
+    return {
+        "validation": rule.probability(outputs["validation"], fitted.g),
+        "test": rule.probability(outputs["test"], asked.g),
+    }
+
+
+def rates(decided: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
+    """The share of rows that are selected, of every group with enough of them."""
+    members = np.bincount(group, minlength=count)
+    kept = members >= FEWEST
+    return np.bincount(group, decided, count)[kept] / members[kept]
+
+
+def gap(rates: np.ndarray) -> float:
+    return float(np.ptp(rates)) if len(rates) else 0.0
+
+
+def figures(outputs: Outputs, rows: Rows) -> Figures:
+    return {"micro_f1": float(((outputs["test"] > 0.5) == rows.at("test")).mean())}
+
+
+def gaps(outputs: Outputs, rows: Rows, parts: list[Part]) -> Figures:
+    (part,) = parts
+    y, decided = rows.at("test"), (outputs["test"] > 0.5).astype(int)
+    tpr, fpr = (rates(decided[y == c], part.g[y == c], part.groups) for c in (1, 0))
+    return {
+        "opportunity_gap": gap(tpr),
+        "opportunity_sd": float(tpr.std()) if len(tpr) else 0.0,
+        "odds_gap": max(gap(tpr), gap(fpr)),
+        "imparity": metrics.imparity(decided, part.g, part.groups),
+    }
+
+
+MEASURED = Measured(figures, gaps, rules={"thresholds_opportunity": Rule(thresholds, TOLERANCES)})

@@ -1,0 +1,159 @@
+"""What the explorer of the fronts is given (explorer.js): the rows of results/fronts.csv, and what
+results/best.csv chose for its budgets.
+
+For any other budget explorer.js applies the rule of study/offers.py to the former, so that it says
+what `python -m study.commands.choose` says; both need the figures with all of their digits.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from study import labels, offers, paths
+from study.comparison.measured import AIMS, BUDGETS, GAPS, TAKING_PART, needs_s
+from study.page.cells import Place
+from study.page.compared import Found, places_of
+from study.page.words import as_json
+from study.results import ON_VALIDATION, PLACE, WITH_WIDTH, Row
+
+NOTIONS = {notion: labels.OF.get(notion, "fair scores") for notion in GAPS}
+SCORES = {"micro_f1": "micro F1", "macro_f1": "macro F1", "auc": "AUC"}
+UNFAIR = {
+    "imparity": "imparity", "largest_gap": "largest gap", "differential_fairness": "ε",
+    "ks": "KS", "opportunity_gap": "opportunity gap", "odds_gap": "odds gap",
+}  # fmt: skip
+NULLS = [f"{gap}_null" for gap in UNFAIR if gap not in ("differential_fairness", "ks")]
+COLUMNS = [
+    *SCORES, *UNFAIR, *NULLS, *(f"{name}_width" for name in WITH_WIDTH),
+    *(f"validation_{name}" for name in ON_VALIDATION), "constant", "selection_rate",
+    "parity_ratio", "worst_accuracy",
+]  # fmt: skip
+# of an offer that may be taken, and of one that is only listed
+TAKEN = [name for name in offers.COLUMNS if name not in ("worst_accuracy", "kept", "dominated_by")]
+LISTED = ["method", "strength", "within", "validation_score", "validation_gap", "score", "gap"]
+# drawn until others are asked for
+USUAL = ("vanilla", "infofair", labels.FITTED, "dp_gap", "boosting_thresholds", "boosting_blind")
+# matplotlib's marks as characters; what is between dollars is one already
+MARKS = {
+    "o": "●", "v": "▼", "^": "▲", "s": "■", "D": "◆", "P": "✚", "X": "✖", "p": "⬟", "*": "★",
+    "H": "⬢", "<": "◀", ">": "▶", "d": "♦", "h": "⬣",
+}  # fmt: skip
+
+
+def facts(found: Found) -> dict[str, Any]:
+    """`explorer`, what its controls offer; and `explorer_data`, JSON for its script."""
+    fronts = found.tables["fronts"]
+    places = places_of(fronts)
+    methods = labels.in_order(fronts["method"])
+    controls = {
+        "places": by_dataset(places, found.attributes),
+        "notions": NOTIONS, "scores": SCORES, "unfair": UNFAIR, "methods": methods,
+        "usual": [m for m in methods if m in USUAL], "budgets": sorted(BUDGETS),
+    }  # fmt: skip
+    number = {method: i for i, method in enumerate(methods)}
+    data: dict[str, Any] = {
+        "methods": described(methods),
+        "notions": {
+            notion: {"gap": GAPS[notion], "score": AIMS[notion], "rows": TAKING_PART[notion]}
+            for notion in NOTIONS
+        },
+        "names": SCORES | UNFAIR, "columns": COLUMNS, "taken": TAKEN, "listed": LISTED,
+        "budgets": list(BUDGETS), "places": {},
+    }  # fmt: skip
+    by_place = dict(iter(fronts.groupby(PLACE, sort=False)))
+    chosen = dict(iter(found.tables["best"].groupby(PLACE, sort=False)))
+    for place in places:
+        data["places"]["/".join(place)] = {
+            "name": f"{labels.dataset_name(place[0])}, {found.attributes[place]}",
+            "groups": groups_at(place) if place[0] in found.params.datasets else "",
+            "rows": [_row(row, number) for row in offers.records(by_place[place])],
+            "chosen": {n: _chosen(chosen[place], n, number) for n in NOTIONS},
+        }
+    return {"explorer": controls, "explorer_data": as_json(data)}
+
+
+def by_dataset(places: Iterable[Place], attributes: dict[Place, str]) -> dict[str, dict[str, str]]:
+    """The settings of each dataset, by the address of a view."""
+    shown: dict[str, dict[str, str]] = {}
+    for place in places:
+        shown.setdefault(place[0], {})["/".join(place)] = attributes[place]
+    return shown
+
+
+def groups_at(place: Place) -> str:
+    """Where the rates of every group are, of the models of the paper's table."""
+    return f"{paths.INDEX.name}#groups-{place[0]}-{place[1]}"
+
+
+def described(methods: list[str]) -> list[dict[str, Any]]:
+    looks = labels.looks(methods)
+    return [
+        {
+            "id": method, "name": labels.full_method_name(method), "kind": offers.kind(method),
+            "s": needs_s(method), "colour": looks[method].colour,
+            "mark": MARKS.get(looks[method].mark) or looks[method].mark.strip("$"),
+        }
+        for method in methods
+    ]  # fmt: skip
+
+
+def _number(value: float) -> float | int | None:
+    if math.isnan(value):
+        return None
+    return int(value) if value == int(value) else float(value)
+
+
+def _row(row: Row, number: dict[str, int]) -> list[Any]:
+    return [
+        number[row["method"]], row["notion"], f"{row['strength']:g}",
+        *(_number(row[name]) for name in COLUMNS),
+    ]  # fmt: skip
+
+
+# -- budgets that splits have chosen for ----------------------------------------------------------
+
+
+def _chosen(best: pd.DataFrame, notion: str, number: dict[str, int]) -> list[dict[str, Any]]:
+    """For each of BUDGETS, what may be taken, and what is listed."""
+    rows = []
+    for budget in BUDGETS:
+        found = offers.of_splits(best, notion, budget)
+        there = found[found["score"].notna()]
+        inside = offers.ranked(there[there["within"] > 0])
+        rows.append(
+            {
+                "taken": [_offer(row, number) for row in offers.records(candidates(there))],
+                "listed": [_listed(row, number) for row in offers.records(inside)],
+            }
+        )
+    return rows
+
+
+def candidates(there: pd.DataFrame) -> pd.DataFrame:
+    """All that `choose` can name, in the order of the table.
+
+    Of everything and of what does without s: the best, the best that is trained for fairness, the
+    best that is not; or, if nothing is within the budget, the fairest.
+    """
+    without = there[~there["method"].map(needs_s).astype(bool)]
+    named: set[Any] = set()
+    for known in (there, without):
+        trained = known["method"].map(offers.kind) == "trained"
+        for some in (known, known[trained], known[~trained]):
+            best = offers.recommended(some.assign(place=some.index))
+            named |= {best["place"]} if best else set()
+        fairest = offers.ranked(known).sort_values("validation_gap", kind="stable")
+        named |= set(fairest.index[:1])
+    return there.loc[sorted(named)]
+
+
+def _offer(row: Row, number: dict[str, int]) -> list[Any]:
+    figures = [_number(row[name]) for name in TAKEN[2:]]
+    return [number[row["method"]], f"{row['strength']:g}", *figures]
+
+
+def _listed(row: Row, number: dict[str, int]) -> list[Any]:
+    figures = [_number(round(row[name], 3)) for name in LISTED[2:]]
+    return [number[row["method"]], f"{row['strength']:g}", *figures]
