@@ -169,19 +169,17 @@ class Pass:
     # -- random numbers ---------------------------------------------------------------------------
 
     def minibatches(self) -> Iterator[Tensor]:
-        """Row numbers, R × B, of an epoch."""
+        """Row numbers, seeds × B, of an epoch."""
         n = self.train_rows.shape[1]
         steps = -(-n // self.size)
         orders = [own.order(n) for own in self.streams.values()]
         whole = torch.stack(
             [order.repeat(-(-steps * self.size // n))[: steps * self.size] for order in orders]
         )
-        rows = self.train_rows.gather(1, whole)
-        for chunk in rows.split(self.size, 1):
-            yield chunk[self.of_seed]
+        yield from self.train_rows.gather(1, whole).split(self.size, 1)
 
     def at(self, rows: Tensor) -> Tensor:
-        """X of these rows, R × B × …; whole rows are copied, not number by number."""
+        """X of these rows, … × B × …; whole rows are copied, not number by number."""
         found = self.X.index_select(0, rows.flatten())
         return found.view(*rows.shape, *self.X.shape[1:])
 
@@ -264,12 +262,15 @@ class Pass:
         """Of a step, as Adam's kernel wants it."""
         return torch.tensor(float(step), device=self.on)
 
-    def step(self, rows: Tensor, epoch: int) -> Tensor:
-        """One step of everybody; T of every model, R."""
+    def step(self, of_seeds: Tensor, epoch: int) -> Tensor:
+        """One step of everybody; T of every model, R. of_seeds: row numbers, seeds × B."""
         how = self.plan.training
         self.steps += 1
+        rows = of_seeds[self.of_seed]
         y = self.y[rows]
-        predicted, z = self.forward(self.at(rows), self.bottleneck_noise(rows.shape[1]))
+        # rows that lie anywhere are fetched once a seed, which costs more than to copy them
+        X = self.at(of_seeds).index_select(0, self.of_seed)
+        predicted, z = self.forward(X, self.bottleneck_noise(rows.shape[1]))
         T = self.task_losses(predicted.output, y)
         loss = T + how.beta * predicted.kl if self.plan.outcome == REPRESENTATION else T
         if self.critics is not None and not self.plan.joint:
@@ -312,7 +313,7 @@ class Pass:
     def run(self, say: Callable[[int, float], None]) -> None:
         """Train until every model has stopped."""
         for epoch in range(self.plan.training.epochs):
-            losses = [self.step(rows, epoch) for rows in self.minibatches()]
+            losses = [self.step(of_seeds, epoch) for of_seeds in self.minibatches()]
             table = torch.stack(losses).mean(0)[: len(self.models)].cpu().numpy()
             for model, T in zip(self.models, table, strict=True):
                 if not np.isfinite(T):

@@ -80,12 +80,13 @@ def _together(
     name: str, calls: Mapping[Of, tuple[Mapping[int, Rows], Sequence[float]]], steps: int,
     title: str,
 ) -> Trained:  # fmt: skip
-    """Dealt out to processes: every method's splits to all of them, so that none is left with the
-    dearest at the end. Each share is one pass."""
+    """Dealt out to processes, each share one pass: whole methods, but for the last, whose splits go
+    to all processes, so that none is left with the dearest at the end."""
+    count = workers.count()
     shares = [
         (of, {seed: splits[seed] for seed in seeds}, strengths)
-        for of, (splits, strengths) in calls.items()
-        for seeds in _dealt(list(splits), workers.count())
+        for number, (of, (splits, strengths)) in enumerate(calls.items())
+        for seeds in _dealt(list(splits), count if number >= len(calls) - count else 1)
     ]
     done = workers.run(
         work,
