@@ -4,10 +4,11 @@
 
 To load PyTorch and its like takes most stages longer than what they compute. Here one process loads
 them, and each stage is a copy of it (a fork), which then loads our own code itself, from the folder
-that it is run in, and ends as any program does. And of a lock file only the stage that has ended is
+that it is run in, and ends as any program does. Of a lock file only the stage that has ended is
 written anew: DVC itself reads and writes all of it, which takes seconds where there are a hundred
-stages. What is run, hashed and recorded, DVC decides as ever; `dvc repro` makes the same bytes, a
-little later. `make repro` calls this.
+stages. And a bare `repro`, which runs dvc.yaml, reads no other pipeline: DVC reads all that there
+are, which is most of what it does where there is nothing to do. What is run, hashed and recorded,
+DVC decides as ever; `dvc repro` makes the same bytes, a little later. `make repro` calls this.
 """
 
 import gc
@@ -20,6 +21,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -152,8 +154,19 @@ def quicken(dvcfile: Any) -> None:
     dvcfile.Lockfile.dump_stages = dump_stages
 
 
+def keep_to(file: str, index: Any) -> None:
+    """Let DVC know the stages of this file alone: on no other do they depend (a test)."""
+
+    def collect_files(repo: Any, **_: Any) -> Iterator[tuple[str, Any]]:
+        path = str(Path(repo.root_dir) / file)
+        yield path, index.Index.from_file(repo, path)
+
+    index.collect_files = collect_files
+
+
 def main(arguments: list[str]) -> int:
     from dvc import cli, dvcfile  # type: ignore[import-untyped]
+    from dvc.repo import index  # type: ignore[import-untyped]
     from dvc.stage import run as of_stages  # type: ignore[import-untyped]
     from dvc.stage.exceptions import StageCmdFailedError  # type: ignore[import-untyped]
 
@@ -169,6 +182,8 @@ def main(arguments: list[str]) -> int:
     if sys.platform == "linux":  # elsewhere, a copy of what has loaded so much is not safe
         of_stages._run = run
     quicken(dvcfile)
+    if arguments == ["repro"]:
+        keep_to(dvcfile.PROJECT_FILE, index)
     try:
         return int(cli.main(arguments))
     finally:

@@ -30,6 +30,14 @@ if sys.argv[1:]:
     sys.exit(int(sys.argv[1]))
 """
 
+# as `python -m study.commands.quick`, in any folder
+QUICK = [
+    sys.executable, "-c",
+    "import sys; sys.path[0] = sys.argv.pop(1); "
+    "from study.commands import quick; sys.exit(quick.main(sys.argv[1:]))",
+    str(ROOT),
+]  # fmt: skip
+
 
 def write(folder: Path, package: str, code: str) -> None:
     """A package of ours with one module."""
@@ -120,6 +128,33 @@ stages:
 """
 
 
+def test_the_paper_depends_on_nothing_that_another_pipeline_makes() -> None:
+    """(Paths in all lock files are the repository's.) So a bare repro need not read the others."""
+    own, *others = (loads_yaml((ROOT / lock).read_text())["stages"] for lock in paths.LOCKS)
+    made = {Path(out["path"]) for of in others for stage in of.values() for out in stage["outs"]}
+    needed = {Path(dep["path"]) for stage in own.values() for dep in stage["deps"]}
+    for path in needed:
+        assert not made & {path, *path.parents}, path
+        assert not any(path in out.parents for out in made), path
+
+
+def test_a_bare_repro_reads_its_own_pipeline_alone(tmp_path: Path) -> None:
+    """Another one may even be broken; whoever names it is told."""
+    (tmp_path / "dvc.yaml").write_text("stages: {}\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/dvc.yaml").write_text("stages: 1\n")
+    env = {**os.environ, "DVC_SITE_CACHE_DIR": f"{tmp_path}.dvc"}
+    dvc = [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"]
+    subprocess.run(dvc, cwd=tmp_path, env=env, check=True)
+    bare, named = (
+        subprocess.run([*QUICK, *asked], cwd=tmp_path, env=env, capture_output=True, text=True)
+        for asked in (["repro"], ["repro", "other/dvc.yaml"])
+    )
+    assert (bare.returncode, "up to date" in bare.stdout) == (0, True), bare.stderr
+    assert named.returncode
+    assert "other/dvc.yaml" in named.stderr
+
+
 @pytest.mark.parametrize("status", [0, pytest.param(3, marks=pytest.mark.slow)])
 def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> None:
     code = f"import pathlib, sys\npathlib.Path('made').touch()\nsys.exit({status})\n"
@@ -128,10 +163,8 @@ def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> No
     env = {**os.environ, "PYTHONPATH": str(ROOT), "DVC_SITE_CACHE_DIR": f"{tmp_path}.dvc"}
     python = [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"]
     subprocess.run(python, cwd=tmp_path, env=env, check=True)
-    quick = [sys.executable, "-c", "import sys; sys.path[0] = sys.argv.pop(1); "]
-    quick[-1] += "from study.commands import quick; sys.exit(quick.main(sys.argv[1:]))"
     done = subprocess.run(
-        [*quick, str(ROOT), "repro", "ours"], cwd=tmp_path, env=env, capture_output=True, text=True
+        [*QUICK, "repro", "ours"], cwd=tmp_path, env=env, capture_output=True, text=True
     )
     assert (done.returncode == 0) == (status == 0), done.stderr
     if status:
@@ -139,5 +172,5 @@ def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> No
         return
     assert (tmp_path / "dvc.lock").exists()
     # a command that is not ours has a shell, as ever
-    subprocess.run([*quick, str(ROOT), "repro", "others"], cwd=tmp_path, env=env, check=True)
+    subprocess.run([*QUICK, "repro", "others"], cwd=tmp_path, env=env, check=True)
     assert (tmp_path / "shell").read_text().strip().isdecimal()
