@@ -29,7 +29,7 @@ from infofair.uncertainty import null_largest_gap, null_odds_gap, null_quantile
 from study import evaluation, posteriors, swept
 from study.comparison.measured import BASES
 from study.comparison.unprocessed import COLUMNS as UNPROCESSED
-from study.results import CELL, Row
+from study.results import CELL, Row, as_json
 
 AS_IT_IS = "authors"  # the run on the paper's data and split, as study/plans.py calls it
 # More would cost nothing, but all have as many as methods have strengths (params.yaml).
@@ -101,7 +101,10 @@ def _null(rate: float, sizes: tuple[int, ...]) -> float:
 
 
 def of_decisions(data: Prepared, part: str, decided: np.ndarray, setting: str) -> Row:
-    """Of 0/1 predictions, with what an exactly fair predictor would have in 95 of 100 cases."""
+    """Of 0/1 predictions, with what an exactly fair predictor would have in 95 of 100 cases.
+
+    And on test rows, of every group.
+    """
     y = data.y[data.split[part]].astype(int)
     group, groups = data.members(setting, part)
     found = evaluation.headline(data, part, decided, setting)
@@ -109,6 +112,10 @@ def of_decisions(data: Prepared, part: str, decided: np.ndarray, setting: str) -
     positives = np.bincount(group[y == 1], minlength=groups)
     tpr, fpr = (float(decided[y == c].mean()) if (y == c).any() else 0.0 for c in (1, 0))
     rate = round(found["selection_rate"], 2)
+    if part == "test":
+        rates = metrics.selection_rates(decided, group, groups).round(4).tolist()
+        of = zip(data.group_names[setting], rates, sizes, strict=True)
+        found["rates"] = as_json({name: rate for name, rate, size in of if size})
     return found | {
         "largest_gap": metrics.largest_gap(decided, group, groups),
         "parity_ratio": metrics.parity_ratio(decided, group, groups),

@@ -1,5 +1,6 @@
 """Every table of results: its columns, its one reader and its one writer."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ FIGURES = [
 MEASURED = [
     *CELL, "notion", "strength", "partition_seed", "seed", "split", *FIGURES, "constant_micro_f1",
     "note", "groups", "train", "test", *MARKS,
+    "rates",  # of an honest split's test rows: group -> selection rate, as JSON
 ]  # fmt: skip
 # `<figure>_width` is half of a 95 % interval over splits (study/comparison/intervals.py)
 WITH_WIDTH = ["micro_f1", "imparity", "opportunity_gap", "odds_gap", "ks"]
@@ -111,7 +113,7 @@ TABLES = {
     "fronts": [
         *CELL, "notion", "strength", "splits", *FIGURES,
         *(f"validation_{m}" for m in ON_VALIDATION),
-        *(f"{m}_width" for m in WITH_WIDTH), "constant", "diverged", "data",
+        *(f"{m}_width" for m in WITH_WIDTH), "constant", "diverged", "data", "rates",
     ],
     "hypervolume": [
         *CELL, *(f"{area}{end}" for area in _AREAS for end in ("", "_width")), "rank", "strengths",
@@ -190,7 +192,13 @@ MADE_BY = {
 # empty where there is nothing to say
 TEXTS = (
     "note", "why", "evidence", "more_than_threshold", "levelling_down", "notion", "dominated_by",
+    "rates",
 )  # fmt: skip
+
+
+def as_json(rates: dict[str, float]) -> str:
+    """Of every group, for a cell of a table."""
+    return json.dumps(rates, ensure_ascii=False)
 
 
 def frame(rows: list[Row], name: str, columns: dict[str, list[str]] = TABLES) -> pd.DataFrame:

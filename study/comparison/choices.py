@@ -5,6 +5,9 @@ has nothing to choose from, because all its strengths diverged there, has no fig
 the splits that went well would flatter it.
 """
 
+import json
+from statistics import fmean
+
 import numpy as np
 import pandas as pd
 
@@ -16,6 +19,7 @@ from study.comparison.measured import (
     GAPS,
     IN_SPLIT,
     TAKING_PART,
+    honest,
     is_base,
     needs_s,
     order,
@@ -23,7 +27,7 @@ from study.comparison.measured import (
     vanilla_of,
 )
 from study.comparison.picking import operating_points, within_budget
-from study.results import CELL, FIGURES, METRICS, ON_VALIDATION, TABLES, WITH_WIDTH
+from study.results import CELL, FIGURES, METRICS, ON_VALIDATION, TABLES, WITH_WIDTH, as_json
 
 _FRONT = [*CELL, "notion", "strength"]
 
@@ -38,8 +42,23 @@ def fronts(rows: pd.DataFrame) -> pd.DataFrame:
     figures = [means.mean, means.width[WITH_WIDTH].add_suffix("_width")]
     kept = [table.where(shares["diverged"] == 0) for table in figures]
     about = [grouped.size().rename("splits"), grouped["data"].first()]
-    found = pd.concat([*kept, shares, *about], axis=1)
+    rates = _rates(rows).where(shares["diverged"] == 0, "")
+    found = pd.concat([*kept, shares, *about, rates], axis=1)
     return order(of, found.reset_index(), ["notion", "strength"])[TABLES["fronts"]]
+
+
+def _rates(rows: pd.DataFrame) -> pd.Series:
+    """Of every group the mean selection rate on test rows, over the splits that have it."""
+
+    def mean(texts: pd.Series) -> str:
+        found: dict[str, list[float]] = {}
+        for text in filter(None, texts.fillna("")):
+            for group, rate in json.loads(text).items():
+                found.setdefault(group, []).append(rate)
+        return as_json({group: round(fmean(own), 3) for group, own in found.items()})
+
+    of = honest(rows)
+    return of[of["split"] == "test"].groupby(_FRONT, sort=False)["rates"].agg(mean)
 
 
 # -- within a budget -----------------------------------------------------------------------------

@@ -282,6 +282,11 @@
     }
   }
 
+  function rates(row, groups) { // the lowest first; a group may be missing in all splits
+    const of = groups.map((group, i) => [group, row.rates?.[i] ?? null]).filter(([, rate]) => there(rate));
+    return of.sort(([, a], [, b]) => a - b).map(([group, rate]) => `${group} ${fixed(rate)}`).join(", ") || "–";
+  }
+
   function describe(row, view) { // the figures of a point
     const text = (name, width = `${name}_width`) => (there(row[name] ?? null)
       ? fixed(row[name]) + (there(row[width] ?? null) ? ` ± ${fixed(row[width])}` : "") : "–");
@@ -295,6 +300,7 @@
       "Groups": `all are selected at a rate of ${text("selection_rate")}; the lowest group’s rate is `
         + `${text("parity_ratio")} of the highest’s, ${text("largest_gap")} apart; the worst group’s accuracy is `
         + `${text("worst_accuracy")}`,
+      "Selected in each group": rates(row, data.places[view.place].groups),
       "On validation rows": [...new Set([...scores, ...gaps])]
         .map((name) => `${data.names[name]} ${text(`validation_${name}`)}`).join(", "),
       "Below which 95 % of fair predictors stay": nulls.join(", ") || "–",
@@ -308,12 +314,12 @@
         Object.assign(document.createElement("dd"), { textContent: said }));
     }
     part("point").replaceChildren(title, shown);
-    const { groups } = data.places[view.place];
-    if (groups) {
-      const more = document.createElement("p");
-      more.append(Object.assign(document.createElement("a"),
-        { href: groups, textContent: "Every group’s rate and accuracy, of the paper’s own runs" }), ".");
-      part("point").append(more);
+    const { more } = data.places[view.place];
+    if (more) {
+      const line = document.createElement("p");
+      line.append(Object.assign(document.createElement("a"),
+        { href: more, textContent: "Every group’s rate and accuracy, of the paper’s own runs" }), ".");
+      part("point").append(line);
     }
     pressed = view.place;
   }

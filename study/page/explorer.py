@@ -5,6 +5,7 @@ For any other budget explorer.js applies the rule of study/offers.py to the form
 what `python -m study.commands.choose` says; both need the figures with all of their digits.
 """
 
+import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -30,6 +31,7 @@ COLUMNS = [
     *(f"validation_{name}" for name in ON_VALIDATION), "constant", "selection_rate",
     "parity_ratio", "worst_accuracy",
 ]  # fmt: skip
+RATES = "rates"  # of every group
 # of an offer that may be taken, and of one that is only listed
 TAKEN = [name for name in offers.COLUMNS if name not in ("worst_accuracy", "kept", "dominated_by")]
 LISTED = ["method", "strength", "within", "validation_score", "validation_gap", "score", "gap"]
@@ -59,16 +61,23 @@ def facts(found: Found) -> dict[str, Any]:
             notion: {"gap": GAPS[notion], "score": AIMS[notion], "rows": TAKING_PART[notion]}
             for notion in NOTIONS
         },
-        "names": SCORES | UNFAIR, "columns": COLUMNS, "taken": TAKEN, "listed": LISTED,
+        "names": SCORES | UNFAIR, "columns": [*COLUMNS, RATES], "taken": TAKEN, "listed": LISTED,
         "budgets": list(BUDGETS), "places": {},
     }  # fmt: skip
     by_place = dict(iter(fronts.groupby(PLACE, sort=False)))
     chosen = dict(iter(found.tables["best"].groupby(PLACE, sort=False)))
     for place in places:
+        own = offers.records(by_place[place])
+        rates = [json.loads(row[RATES] or "{}") for row in own]
+        groups = sorted({group for of in rates for group in of})
         data["places"]["/".join(place)] = {
             "name": f"{labels.dataset_name(place[0])}, {found.attributes[place]}",
-            "groups": groups_at(place) if place[0] in found.params.datasets else "",
-            "rows": [_row(row, number) for row in offers.records(by_place[place])],
+            "groups": groups,
+            "more": groups_at(place) if place[0] in found.params.datasets else "",
+            "rows": [
+                [*_row(row, number), [of.get(group) for group in groups] if of else None]
+                for row, of in zip(own, rates, strict=True)
+            ],
             "chosen": {n: _chosen(chosen[place], n, number) for n in NOTIONS},
         }
     return {"explorer": controls, "explorer_data": as_json(data)}

@@ -1,5 +1,6 @@
 """Every figure of every model: complete, and as others compute them."""
 
+import json
 import shutil
 from collections import Counter
 from contextlib import chdir
@@ -228,6 +229,12 @@ def test_figures_of_decisions_are_fairlearns_and_scikit_learns(setting: str, see
         assert found[name] == pytest.approx(other(y, predicted, **known)), name
     frame = MetricFrame(metrics=accuracy_score, y_true=y, y_pred=predicted, **known)
     assert found["worst_accuracy"] == pytest.approx(frame.group_min())
+    rates = MetricFrame(metrics=selection_rate, y_true=y, y_pred=predicted, **known).by_group
+    named = {rows.group_names[setting][g]: rate for g, rate in rates.items()}
+    assert json.loads(found["rates"]) == pytest.approx(named, abs=5e-5)
+    assert "rates" not in measure.of_decisions(
+        rows, "validation", np.zeros(len(rows.split["validation"]), bool), setting
+    )
 
 
 @pytest.mark.parametrize("setting", ["gender", "intersection"])

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from study.comparison.measured import BASES, COLUMNS, is_base, split_name
-from study.results import FIGURES, Row
+from study.results import FIGURES, Row, as_json
 
 STRENGTHS = (0.1, 0.5, 2.0, 8.0)
 METHODS = (
@@ -75,7 +75,15 @@ def _of_method(
                     row |= {"partition_seed": partition_seed, "note": "", "data": "real"}
                     row |= {"groups": 2 if setting == "gender" else 4, "train": 800, "test": 100}
                     row |= {"partition": "authors" if np.isnan(partition_seed) else "random"}
-                    yield row | _figures(rng, method, notion, strength, cost, part)
+                    figures = _figures(rng, method, notion, strength, cost, part)
+                    if part == "test" and not np.isnan(partition_seed):
+                        figures["rates"] = _rates(figures["imparity"], row["groups"])
+                    yield row | figures
+
+
+def _rates(gap: float, groups: int) -> str:
+    """Of groups that are this far apart in all."""
+    return as_json({f"group {g}": 0.3 + gap * g / (groups - 1) for g in range(groups)})
 
 
 def _figures(

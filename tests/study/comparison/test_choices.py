@@ -1,5 +1,6 @@
 """What each split's validation rows choose, and what test rows say of it."""
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -132,6 +133,8 @@ def test_fronts_are_means_over_splits_with_nadeau_and_bengios_width() -> None:
             assert row[f"validation_{name}"] == pytest.approx(wanted, nan_ok=True)
         width = plain_width(parts["test"]["micro_f1"])
         assert row["micro_f1_width"] == pytest.approx(width)
+        rates = pd.DataFrame(map(json.loads, parts["test"]["rates"])).mean().to_dict()
+        assert json.loads(row["rates"]) == pytest.approx(rates, abs=5e-4)
         assert row["splits"] == 4
         assert row["constant"] == (0.25 if row["strength"] == 2.0 else 0)
 

@@ -1,5 +1,6 @@
 """The explorer of the fronts in Chromium: it says what `choose` says, and can be sent and used."""
 
+import json
 import random
 import re
 import shutil
@@ -195,6 +196,11 @@ def test_a_point_is_reached_and_pressed_by_keyboard(browser: Any, site: Path) ->
     own = own[own["method"].map(labels.full_method_name) == name]
     figures = own[own["strength"].map(lambda s: f"{s:g}") == strength]
     assert any(f"micro F1 {f1:.3f}" in shown for f1 in figures["micro_f1"])
+    said = [
+        ", ".join(f"{g} {r:.3f}" for g, r in sorted(json.loads(own).items(), key=lambda p: p[1]))
+        for own in figures["rates"]
+    ]
+    assert any(f"Selected in each group\n{own}\n" in shown for own in said)
 
 
 def test_what_is_chosen_is_marked_and_what_chance_gives_is_shaded(browser: Any) -> None:
