@@ -40,13 +40,14 @@ def run(
     alphas: tuple[float, ...] = (0.5,),
     hidden: tuple[int, ...] = (8,),
     data: Prepared | None = None,
+    on: torch.device = CPU,
     **changes: Any,
 ) -> Found:
     """One pass; its models by seed, setting and strength."""
     variants = [Variant(setting, alpha) for setting in settings for alpha in alphas]
     job = Job(method, list(hidden), training(**changes))
     models = [(seed, variant) for seed in seeds for variant in variants]
-    found = train(job, data or prepared(), models, CPU)
+    found = train(job, data or prepared(), models, on)
     return {(m.seed, m.variant.setting, m.variant.alpha): m for m in found}
 
 

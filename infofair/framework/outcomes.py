@@ -4,10 +4,18 @@ Functions of one model's minibatch, with gradient. Parity of decisions asks for 
 scores, and they for less than a fair representation, of which every later use is fair.
 """
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
 THRESHOLDS = (-4.0, -8 / 3, -4 / 3, 0.0, 4 / 3, 8 / 3, 4.0)  # of log-odds
+
+
+@cache
+def _thresholds(dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Kept there: else every step would send them to the device."""
+    return torch.tensor(THRESHOLDS, dtype=dtype, device=device)
 
 
 def log_odds(logits: Tensor) -> Tensor:
@@ -36,8 +44,7 @@ def score(logits: Tensor) -> Tensor:
     steep wherever the score is.
     """
     o = log_odds(logits)
-    t = torch.tensor(THRESHOLDS, dtype=o.dtype, device=o.device)
-    return (o[:, :, None] - t).tanh().flatten(1)
+    return (o[:, :, None] - _thresholds(o.dtype, o.device)).tanh().flatten(1)
 
 
 def prediction(value: Tensor) -> Tensor:

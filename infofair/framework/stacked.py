@@ -260,7 +260,7 @@ class Pass:
 
     def number(self, step: int) -> Tensor:
         """Of a step, as Adam's kernel wants it."""
-        return torch.tensor(float(step), device=self.on)
+        return torch.full((), float(step), device=self.on)  # filled there: no copy from here
 
     def step(self, of_seeds: Tensor, epoch: int) -> Tensor:
         """One step of everybody; T of every model, R. of_seeds: row numbers, seeds × B."""
