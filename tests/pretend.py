@@ -5,10 +5,14 @@ numbers on the CPU and every operation is run there, so results must be the CPU'
 as on a GPU, tensors of the two do not mix (numbers without dimensions apart), random generators
 belong to one of them, and whatever goes from one to the other is counted: `crossed`.
 
+PyTorch's autograd knows only devices that were there when it was first used, so tests of it are run
+in a process of their own, by tests/whole/test_device.py.
+
 It does not show what kernels of a real device do: docs/speed.md lists that, and `make gpu-check`
 tries it where there is one.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,10 +20,13 @@ from functools import partial
 from typing import Any
 from unittest import mock
 
+import pytest
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
+ASKED = "INFOFAIR_PRETEND"  # the variable that says that this process is one of its own
+alone = pytest.mark.skipif(ASKED not in os.environ, reason="run by tests/whole/test_device.py")
 NAME = "pretend"
 HOST, DEVICE = "to the host", "to the device"
 aten = torch.ops.aten

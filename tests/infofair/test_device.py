@@ -18,6 +18,7 @@ from tests.plain import CPU
 from tests.pretend import DEVICE, HOST
 from tests.simulated import prepared
 
+pytestmark = pretend.alone
 NETWORKS = [
     n for n in (*methods.names(), *methods.ABLATIONS) if issubclass(methods.load(n), Network)
 ]

@@ -11,6 +11,7 @@ from study.general.study import Rows
 from tests import pretend
 from tests.study.general import simulated
 
+pytestmark = pretend.alone
 # Of each study the dataset whose simulator draws the rows ("": made-up ones), and a method of ours.
 # Not graphs, whose sparse matrices this device cannot have, and not the recommender, which is small
 # and sparse and trained on the CPU wherever it runs.

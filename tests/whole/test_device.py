@@ -1,0 +1,19 @@
+"""Tests on a device that is not the CPU, in a process of their own: see tests/pretend.py."""
+
+import os
+import subprocess
+import sys
+
+from tests.conftest import ROOT
+from tests.pretend import ASKED
+
+FILES = ("tests/infofair/test_device.py", "tests/study/general/test_device.py")
+
+
+def test_everything_is_the_same_on_a_device_that_is_not_the_cpu() -> None:
+    pytest = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *FILES]
+    done = subprocess.run(
+        pytest, cwd=ROOT, env=os.environ | {ASKED: "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert "skipped" not in done.stdout
