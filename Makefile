@@ -10,10 +10,10 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup recover repro beyond luck report experiments compare figures test slow fuzz faults lint format \
-  mini verify worker bench clean
+  mini verify worker bench gpu-check clean
 
 help: ## list every target
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
 
 # -- the environment -------------------------------------------------------------------------------
 
@@ -119,6 +119,9 @@ bench: $(VENV)/dev ## speed of the batched pass, its growth, and where the time 
 	python -m bench.framework
 	python -m bench.growth
 	python -m bench.cold
+
+gpu-check: setup ## on a machine with a GPU: are its models the CPU's, how fast, in how much memory (minutes)
+	python -m bench.gpu_check --device $(or $(DEVICE),cuda)
 
 clean: ## remove the environment and the caches of tools (no data, no results)
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
