@@ -40,10 +40,15 @@ def has_budget(best: pd.DataFrame, notion: str, budget: float) -> bool:
 
 def of_splits(best: pd.DataFrame, notion: str, budget: float) -> pd.DataFrame:
     """From the rows of one dataset and setting in best.csv; in its order."""
-    own = best[(best["notion"] == notion) & ((best["budget"] - budget).abs() <= 1e-9)]
+    own = of_budgets(best, notion)
+    return own.loc[(own["budget"] - budget).abs() <= 1e-9, COLUMNS].reset_index(drop=True)
+
+
+def of_budgets(best: pd.DataFrame, notion: str) -> pd.DataFrame:
+    """The same for every `budget` that best.csv has."""
     score = AIMS[notion]
     names = {score: "score", f"{score}_width": "score_width", "gap_null": "chance"}
-    return own.rename(columns=names)[COLUMNS].reset_index(drop=True)
+    return best[best["notion"] == notion].rename(columns=names)[[*COLUMNS, "budget"]]
 
 
 # -- any budget -----------------------------------------------------------------------------------

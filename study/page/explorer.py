@@ -118,10 +118,10 @@ def _row(row: Row, number: dict[str, int]) -> list[Any]:
 def _chosen(best: pd.DataFrame, notion: str, number: dict[str, int]) -> list[dict[str, Any]]:
     """For each of BUDGETS, what may be taken, and what is listed."""
     rows = []
-    own = best[best["notion"] == notion]
+    found = offers.of_budgets(best, notion)
+    known = offers.records(found[found["score"].notna()])
     for budget in BUDGETS:
-        found = offers.of_splits(own, notion, budget)
-        there = offers.records(found[found["score"].notna()])
+        there = [row for row in known if math.isclose(row["budget"], budget, abs_tol=1e-9)]
         inside = offers.ranked([row for row in there if row["within"] > 0])
         rows.append(
             {
