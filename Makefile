@@ -2,6 +2,8 @@
 
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Where it is set, each of the many processes of a run or a test would compile our code anew.
+export PYTHONDONTWRITEBYTECODE :=
 ifdef INFOFAIR_MIRROR
 ifeq ($(filter /%,$(firstword $(INFOFAIR_MIRROR))),)
 export INFOFAIR_MIRROR := $(CURDIR)/$(INFOFAIR_MIRROR)
