@@ -54,7 +54,7 @@ def same(one: Any, other: Any) -> bool:
 
 # -- scikit-learn's contract ----------------------------------------------------------------------
 
-# trained shorter than by default, which the thorough ones are
+# trained shorter than by default, which the slow ones are
 CHECKED = [
     InfoFairClassifier(epochs=4, learning_rate=0.1),
     InfoFairRegressor(epochs=3, learning_rate=0.1),
@@ -67,7 +67,7 @@ def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:no sensitive_features")
 @parametrize_with_checks([InfoFairClassifier(), InfoFairRegressor()])
 def test_scikit_learns_checks_with_the_defaults(estimator: Any, check: Any) -> None:
