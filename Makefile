@@ -2,6 +2,8 @@
 
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Where it is set, each of the many processes of a run or a test would compile our code anew.
+export PYTHONDONTWRITEBYTECODE :=
 ifdef INFOFAIR_MIRROR
 ifeq ($(filter /%,$(firstword $(INFOFAIR_MIRROR))),)
 export INFOFAIR_MIRROR := $(CURDIR)/$(INFOFAIR_MIRROR)
@@ -9,7 +11,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro beyond luck report experiments compare figures test slow fuzz faults lint format \
+.PHONY: help setup recover repro beyond luck report experiments compare figures test slow thorough fuzz faults lint format \
   mini verify worker bench gpu-check clean
 
 help: ## list every target
@@ -95,6 +97,9 @@ slow: $(VENV)/dev ## run the slow tests: whole pipelines, kill -9, a cluster, th
 fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
 	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py \
 	  tests/infofair/auditing/test_table.py
+
+thorough: $(VENV)/dev ## what CI has no time for: thousands of simulated audits, a fair score on Adult (minutes)
+	pytest -m thorough
 
 faults: $(VENV)/dev ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
 	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py

@@ -40,10 +40,15 @@ def has_budget(best: pd.DataFrame, notion: str, budget: float) -> bool:
 
 def of_splits(best: pd.DataFrame, notion: str, budget: float) -> pd.DataFrame:
     """From the rows of one dataset and setting in best.csv; in its order."""
-    own = best[(best["notion"] == notion) & ((best["budget"] - budget).abs() <= 1e-9)]
+    own = of_budgets(best, notion)
+    return own.loc[(own["budget"] - budget).abs() <= 1e-9, COLUMNS].reset_index(drop=True)
+
+
+def of_budgets(best: pd.DataFrame, notion: str) -> pd.DataFrame:
+    """The same for every `budget` that best.csv has."""
     score = AIMS[notion]
     names = {score: "score", f"{score}_width": "score_width", "gap_null": "chance"}
-    return own.rename(columns=names)[COLUMNS].reset_index(drop=True)
+    return best[best["notion"] == notion].rename(columns=names)[[*COLUMNS, "budget"]]
 
 
 # -- any budget -----------------------------------------------------------------------------------
@@ -56,16 +61,19 @@ def of_means(fronts: pd.DataFrame, notion: str, budget: float) -> pd.DataFrame:
     validation score; if there is none, the one with the smallest gap. Of equals the better one by
     the other figure, then the lower strength.
     """
-    there = _figures(fronts, notion)
+    figures = _figures(fronts, notion)
+    usable: dict[str, list[Row]] = {method: [] for method in figures["method"]}
+    known = figures[figures["score"].notna()]
+    for row in records(known.sort_values("strength", kind="stable")):
+        usable[row["method"]].append(row)
     rows = []
-    for method, own in there.groupby("method", sort=False):
-        usable = own[own["score"].notna()].sort_values("strength", kind="stable")
-        inside = usable[usable["validation_gap"] <= budget]
-        chosen = best_of(inside) or _fairest(usable) or {"method": method}
+    for method, own in usable.items():
+        inside = [row for row in own if row["validation_gap"] <= budget]
+        chosen = best_of(inside) or fairest(own) or {"method": method}
         rows.append(chosen | {"within": float(len(inside) > 0)})
     found = pd.DataFrame(rows, columns=COLUMNS)
     found["kept"] = ((found["within"] == 1) & (found["gap"] <= budget)).astype(float)
-    found["dominated_by"] = [_dominated_by(row, there, notion) for row in records(found)]
+    found["dominated_by"] = [_dominated_by(row, usable, notion) for row in records(found)]
     return found
 
 
@@ -85,17 +93,12 @@ def _figures(fronts: pd.DataFrame, notion: str) -> pd.DataFrame:
     return found.assign(score=found["score"].mask(lost))
 
 
-def _fairest(rows: pd.DataFrame) -> Row | None:
-    return _first(rows, ["validation_gap", "validation_score"], [True, False])
-
-
-def _dominated_by(row: Row, there: pd.DataFrame, notion: str) -> str:
+def _dominated_by(row: Row, usable: dict[str, list[Row]], notion: str) -> str:
     """As in study/comparison/dominance.py, but of means; only the gap and score are compared."""
     found = []
     for baseline in baselines(notion, needs_s(row["method"])):
-        rules = there[(there["method"] == baseline) & there["score"].notna()]
-        rules = rules[rules["validation_gap"] <= row["validation_gap"]]
-        rival = best_of(rules.sort_values("strength", kind="stable"))
+        rules = usable.get(baseline, [])
+        rival = best_of([one for one in rules if one["validation_gap"] <= row["validation_gap"]])
         if rival is None or baseline == row["method"]:
             continue
         if rival["score"] >= row["score"] and rival["gap"] <= row["gap"]:
@@ -110,23 +113,21 @@ def records(rows: pd.DataFrame) -> list[Row]:
     return rows.to_dict("records")
 
 
-def ranked(offers: pd.DataFrame) -> pd.DataFrame:
+def ranked(offers: list[Row]) -> list[Row]:
     """By validation score; of equals the one with the smaller validation gap comes first."""
-    return offers.sort_values(
-        ["validation_score", "validation_gap"], ascending=[False, True], kind="stable"
-    )
+    return sorted(offers, key=lambda row: (-row["validation_score"], row["validation_gap"]))
 
 
-def best_of(offers: pd.DataFrame) -> Row | None:
-    return _first(offers, ["validation_score", "validation_gap"], [False, True])
+def best_of(offers: list[Row]) -> Row | None:
+    return next(iter(ranked(offers)), None)
 
 
-def recommended(offers: pd.DataFrame) -> Row | None:
+def fairest(offers: list[Row]) -> Row | None:
+    """That with the smallest validation gap; of equals the better one, as above."""
+    return min(ranked(offers), key=lambda row: row["validation_gap"], default=None)
+
+
+def recommended(offers: list[Row]) -> Row | None:
     """The best of those within the budget in every split, or else in most; None if in none."""
-    most = offers["within"].max()
-    return best_of(offers[offers["within"] == most]) if most > 0 else None
-
-
-def _first(rows: pd.DataFrame, by: list[str], ascending: list[bool]) -> Row | None:
-    found = records(rows.sort_values(by, ascending=ascending, kind="stable").head(1))
-    return found[0] if found else None
+    most = max((row["within"] for row in offers), default=0)
+    return best_of([row for row in offers if row["within"] == most]) if most > 0 else None

@@ -6,6 +6,7 @@ and training reads nothing but that.
 """
 
 from collections.abc import Callable
+from functools import cache
 from pkgutil import iter_modules
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -15,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from infofair import datasets, methods
 from infofair.errors import Problem
 from infofair.knobs import knobs_of
-from infofair.methods.base import Solver
+from infofair.methods.base import Method, Solver
 from study import general, paths
 from study.paths import GENERAL, LARGE
 from study.paths import PARAMS as PATH
@@ -211,27 +212,31 @@ class Params(Strict):
         return type(section).model_validate(section.model_dump() | changes)
 
 
-def section(method: str) -> type[Strict]:
+@cache
+def section(name: str, method: type[Method]) -> type[Strict]:
     """The model of a method's section: its knobs, none of which has to be there."""
     found: dict[str, Any] = {}
-    hints = get_type_hints(methods.load(method))
-    for own in knobs_of(methods.load(method)):
+    hints = get_type_hints(method)
+    for own in knobs_of(method):
         bounds = own.metadata["bounds"]
         if isinstance(own.default, tuple):
             each = Annotated[float, Field(**bounds)]
             found[own.name] = (Annotated[list[each], Field(min_length=1)], list(own.default))
         else:
             found[own.name] = (hints[own.name], Field(own.default, **bounds))
-    return create_model(method, __base__=Strict, **found)
+    return create_model(name, __base__=Strict, **found)
 
 
-def _with_sections() -> type[Params]:
+@cache
+def _with_sections(
+    of_methods: tuple[tuple[str, type[Method]], ...], of_datasets: tuple[str, ...]
+) -> type[Params]:
     """Params plus one section per dataset and per method; all their knobs have defaults."""
     fields: dict[str, Any] = {}
-    for name in methods.names():
-        knobs = section(name)
+    for name, method in of_methods:
+        knobs = section(name, method)
         fields[name] = (knobs, knobs())
-    for name in dataset_names():
+    for name in of_datasets:
         if name in fields or name in Params.model_fields:
             raise Problem(
                 f"infofair/datasets/{name}.py: {name!r} is already a key of {PATH}; "
@@ -245,7 +250,8 @@ def check(content: object) -> Params:
     """The parameters, or a Problem with one line per wrong key."""
     if not isinstance(content, dict):
         raise Problem(f"{PATH}: found {_shown(content)}; expected keys such as `alpha: 0.1`")
-    model = _with_sections()
+    known = tuple((name, methods.load(name)) for name in methods.names())
+    model = _with_sections(known, tuple(dataset_names()))
     try:
         params = model.model_validate(content)
     except ValidationError as error:

@@ -1,6 +1,6 @@
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from infofair.data.prepare import Preparation, prepare
 from infofair.data.prepared import Prepared
 from infofair.storage import write_json
 from study import params, paths, plans
+from tests.fuzzing import CASES
 from tests.raw import ALL, changed
 
-# Machines are noisy: a slow example says nothing about the code.
-settings.register_profile("quiet", deadline=None)
+# Machines are noisy: a slow example says nothing about the code. A property has as many examples as
+# it names, or these; with INFOFAIR_FUZZ as many as that says.
+settings.register_profile("quiet", deadline=None, max_examples=CASES or 30)
 settings.load_profile("quiet")
 
 ROOT = Path(__file__).parent.parent
@@ -72,6 +74,14 @@ def paper_params(**changes: Any) -> params.Params:
     paper = {"split": "authors", "scale": "all_rows", "sensitive_as_input": True}
     paper |= {name: {"hidden": [4]} for name in ("compas", "adult", "dutch")}
     return params.check(content | paper | changes)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def at_once() -> Iterator[None]:
+    """No test waits for a disk: what is written need not survive a power cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture(scope="session")

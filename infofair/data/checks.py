@@ -27,18 +27,21 @@ LEAK_R2 = 0.8  # of a label that is a number: the R² from which it does
 BINS = 20  # of a column of numbers, for that
 
 
-def broken(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFrame:
-    """Pandera's failure cases, one per row and rule, and one per missing or unknown column."""
+def broken(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows, with their types if nothing is wrong, and pandera's failure cases.
+
+    One per row and rule, and one per missing or unknown column.
+    """
     try:
-        schema.validate(frame, lazy=True)
+        typed = schema.validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as error:
         cases = error.failure_cases
         # A value that cannot be coerced leaves its column text: that this is the wrong type, and
         # that further checks raise on it (naming no row), are no failures of their own.
         rows = cases["index"].notna() & ~cases["check"].str.startswith("dtype(")
         own = rows | cases["check"].isin(STRUCTURE)
-        return cases[own] if own.any() else cases
-    return pd.DataFrame(columns=["column", "check", "index", "failure_case"])
+        return frame, cases[own] if own.any() else cases
+    return typed, pd.DataFrame(columns=["column", "check", "index", "failure_case"])
 
 
 def failures(frame: pd.DataFrame, dataset: Dataset) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
@@ -49,16 +52,16 @@ def failures(frame: pd.DataFrame, dataset: Dataset) -> tuple[pd.DataFrame, list[
     """
     columns = pa.DataFrameSchema(dataset.schema.columns, strict=True)
     rules = pa.DataFrameSchema(checks=dataset.schema.checks)
-    found = [broken(columns, frame)]
+    frame, cases = broken(columns, frame)
+    found = [cases]
     # A wrong type hides what else is wrong in its column: look again without those rows.
-    while found[-1]["index"].notna().any():
-        frame = frame[~frame.index.isin(found[-1]["index"])]
-        found.append(broken(columns, frame))
-    if found[-1].empty:
-        frame = columns.validate(frame)
-        across = broken(rules, frame).assign(column="several columns")
+    while cases["index"].notna().any():
+        frame, cases = broken(columns, frame[~frame.index.isin(cases["index"])])
+        found.append(cases)
+    if cases.empty:
+        _, across = broken(rules, frame)
         # Pandera lists every column of a row that breaks such a rule.
-        found.append(across.drop_duplicates(["check", "index"]))
+        found.append(across.assign(column="several columns").drop_duplicates(["check", "index"]))
     cases = pd.concat(found)
     structural = cases["check"].isin(STRUCTURE)
     cases = cases.assign(column=cases["column"].mask(structural, cases["failure_case"]))

@@ -107,7 +107,7 @@ def aligned(lines: list[list[str]]) -> str:
     return "\n".join(text.rstrip() for text in texts)
 
 
-def legend(there: pd.DataFrame, score: str, gap: str, means: bool) -> list[str]:
+def legend(there: list[Row], score: str, gap: str, means: bool) -> list[str]:
     said = ["±: half of a 95 % interval of the mean over splits (Nadeau and Bengio)."]
     if not means:
         said.append(
@@ -115,17 +115,17 @@ def legend(there: pd.DataFrame, score: str, gap: str, means: bool) -> list[str]:
             "within, kept on test: share of the splits in which the budget is kept on validation "
             "rows, and on test rows too."
         )
-    if there["chance"].notna().any():
+    if not all(math.isnan(row["chance"]) for row in there):
         said.append(
             "chance: an exactly fair predictor stays below it on 95 % of samples as large as a "
             f"split's test rows; below it, {gap} cannot be told from fair on so many."
         )
-    if there["dominated_by"].any():
+    if any(row["dominated_by"] for row in there):
         said.append(
             "dominated by: a rule on an unconstrained model's scores that, with no more "
             f"validation {gap}, has no less test {score} and no more test {gap}."
         )
-    if constant := list(there.loc[there["constant"] > 0, "method"]):
+    if constant := [row["method"] for row in there if row["constant"] > 0]:
         said.append(f"†: gives every row the same class in some splits: {', '.join(constant)}.")
     return said
 
@@ -137,7 +137,7 @@ class Answer:
     """One dataset's setting: the offers with figures, and the words for score and gap."""
 
     def __init__(self, found: pd.DataFrame, notion: str, budget: float, means: bool) -> None:
-        self.offers = found[found["score"].notna()]
+        self.offers = offers.records(found[found["score"].notna()])
         self.lost = list(found.loc[found["score"].isna(), "method"])
         self.score, self.gap = SCORE_NAMES[AIMS[notion]], GAP_NAMES[notion]
         self.budget, self.means = budget, means
@@ -145,10 +145,10 @@ class Answer:
 
     def text(self, alone: bool) -> str:
         """alone: of one method, so that nothing can be said about the others."""
-        there = offers.ranked(self.offers[self.offers["within"] > 0])
+        there = offers.ranked([row for row in self.offers if row["within"] > 0])
         if self.best is None:
             return "\n".join([self.nothing(), *self.left_out(never=False)])
-        lines = [cells(row, self.means) for row in offers.records(there)]
+        lines = [cells(row, self.means) for row in there]
         said = [aligned([head(self.score, self.gap, self.means), *lines])]
         said += [*legend(there, self.score, self.gap, self.means), *self.left_out(never=True)]
         said += [*self.take(self.best), *self.dominance(there)]
@@ -158,8 +158,8 @@ class Answer:
 
     def nothing(self) -> str:
         where = "mean" if self.means else "split's"
-        least = offers.ranked(self.offers).sort_values("validation_gap", kind="stable")
-        row = offers.records(least.head(1))[0]
+        row = offers.fairest(self.offers)
+        assert row is not None  # main has refused an answer without offers
         return (
             f"Nothing has a {where} validation {self.gap} of {self.budget:g} or less; the lowest "
             f"mean is {row['validation_gap']:.3f}, of {row['method']} at strength "
@@ -167,7 +167,7 @@ class Answer:
         )
 
     def left_out(self, never: bool) -> list[str]:
-        outside = list(self.offers.loc[self.offers["within"] == 0, "method"]) if never else []
+        outside = [row["method"] for row in self.offers if never and row["within"] == 0]
         said = []
         if outside:
             said.append(f"Never within the budget on validation rows: {', '.join(outside)}.")
@@ -207,27 +207,30 @@ class Answer:
             said.append(f"But on test rows its mean {self.gap} is above {self.budget:g}.")
         return said
 
-    def dominance(self, there: pd.DataFrame) -> list[str]:
+    def dominance(self, there: list[Row]) -> list[str]:
         """Who dominates whom, those that dominate most first."""
         by: dict[str, list[str]] = {}
-        for row in offers.records(there):
+        for row in there:
             for name in filter(None, row["dominated_by"].split(",")):
                 by.setdefault(name, []).append(row["method"])
         order = sorted(by, key=lambda name: (-len(by[name]), name))
         return [f"{name} dominates {', '.join(by[name])}." for name in order]
 
-    def undominated(self, there: pd.DataFrame) -> list[str]:
+    def undominated(self, there: list[Row]) -> list[str]:
         """Where training for fairness gives what no rule on scores does."""
-        trained = there[there["method"].map(offers.kind) == "trained"]
-        if free := list(trained.loc[trained["dominated_by"] == "", "method"]):
+        trained = [row for row in there if offers.kind(row["method"]) == "trained"]
+        if free := [row["method"] for row in trained if not row["dominated_by"]]:
             return [f"Trained for fairness and dominated by none: {', '.join(free)}."]
         return ["All of these that were trained for fairness are dominated."] * (len(trained) > 0)
 
     def training(self, best: Row) -> str:
         """Whether anything has to be trained for fairness at all."""
-        trained = self.offers["method"].map(offers.kind) == "trained"
         kind = offers.kind(best["method"])
-        other = offers.recommended(self.offers[trained if kind != "trained" else ~trained])
+        rest = [
+            row for row in self.offers
+            if (offers.kind(row["method"]) == "trained") != (kind == "trained")
+        ]  # fmt: skip
+        other = offers.recommended(rest)
         if kind == "trained":
             if other is None:
                 return "Only training for fairness is within the budget."
@@ -246,7 +249,7 @@ class Answer:
         """Whether the group has to be known of those decided about, and what not knowing costs."""
         if not needs_s(best["method"]):
             return f"The group need not be known at test time: {best['method']} does without it."
-        other = offers.recommended(self.offers[~self.offers["method"].map(needs_s).astype(bool)])
+        other = offers.recommended([row for row in self.offers if not needs_s(row["method"])])
         said = f"{best['method']} needs the group at test time"
         if other is None:
             return f"{said}; nothing that does without it is within the budget."
@@ -301,7 +304,7 @@ def main(
     else:
         found = offers.of_splits(best, about, budget)
     answer = Answer(of_methods(found, known, method), about, budget, means)
-    if answer.offers.empty:
+    if not answer.offers:
         raise Problem(f"{paths.table('best')}: all that was asked for has diverged or no scores")
     if means:
         print(

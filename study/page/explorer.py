@@ -127,35 +127,33 @@ def _row(row: Row, number: dict[str, int]) -> list[Any]:
 def _chosen(best: pd.DataFrame, notion: str, number: dict[str, int]) -> list[dict[str, Any]]:
     """For each of BUDGETS, what may be taken, and what is listed."""
     rows = []
+    found = offers.of_budgets(best, notion)
+    known = offers.records(found[found["score"].notna()])
     for budget in BUDGETS:
-        found = offers.of_splits(best, notion, budget)
-        there = found[found["score"].notna()]
-        inside = offers.ranked(there[there["within"] > 0])
+        there = [row for row in known if math.isclose(row["budget"], budget, abs_tol=1e-9)]
+        inside = offers.ranked([row for row in there if row["within"] > 0])
         rows.append(
             {
-                "taken": [_offer(row, number) for row in offers.records(candidates(there))],
-                "listed": [_listed(row, number) for row in offers.records(inside)],
+                "taken": [_offer(row, number) for row in candidates(there)],
+                "listed": [_listed(row, number) for row in inside],
             }
         )
     return rows
 
 
-def candidates(there: pd.DataFrame) -> pd.DataFrame:
-    """All that `choose` can name, in the order of the table.
+def candidates(there: list[Row]) -> list[Row]:
+    """All that `choose` can name, in the order of the table, which has a row for each method.
 
     Of everything and of what does without s: the best, the best that is trained for fairness, the
     best that is not; or, if nothing is within the budget, the fairest.
     """
-    without = there[~there["method"].map(needs_s).astype(bool)]
-    named: set[Any] = set()
-    for known in (there, without):
-        trained = known["method"].map(offers.kind) == "trained"
-        for some in (known, known[trained], known[~trained]):
-            best = offers.recommended(some.assign(place=some.index))
-            named |= {best["place"]} if best else set()
-        fairest = offers.ranked(known).sort_values("validation_gap", kind="stable")
-        named |= set(fairest.index[:1])
-    return there.loc[sorted(named)]
+    named: set[str] = set()
+    for known in (there, [row for row in there if not needs_s(row["method"])]):
+        trained = [row for row in known if offers.kind(row["method"]) == "trained"]
+        others = [row for row in known if offers.kind(row["method"]) != "trained"]
+        found = [*map(offers.recommended, (known, trained, others)), offers.fairest(known)]
+        named |= {row["method"] for row in found if row}
+    return [row for row in there if row["method"] in named]
 
 
 def _offer(row: Row, number: dict[str, int]) -> list[Any]:

@@ -187,7 +187,7 @@ def assert_prepared(name: str) -> Prepared:
 
 @pytest.mark.parametrize("name", ALL)
 def test_whatever_a_raw_file_holds_it_is_valid_or_refused_in_clear_words(name: str) -> None:
-    @fuzz(25)
+    @fuzz(12)
     @given(raw_files(name))
     def each_case(raw: dict[str, bytes]) -> None:
         with empty_workspace():
@@ -211,7 +211,7 @@ def test_whatever_a_raw_file_holds_it_is_valid_or_refused_in_clear_words(name: s
 
 @pytest.mark.parametrize("name", GENERAL)
 def test_so_is_what_a_raw_file_of_the_generalisations_holds(name: str) -> None:
-    @fuzz(15)
+    @fuzz(8)
     @given(raw_files(name))
     def each_case(raw: dict[str, bytes]) -> None:
         with empty_workspace():
@@ -343,7 +343,7 @@ def test_another_array_is_taken_as_it_is_or_refused_in_clear_words(file: str) ->
 
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_a_split_holds_it_is_taken_as_it_is_or_refused_in_clear_words(name: str) -> None:
-    @fuzz(25)
+    @fuzz(12)
     @given(st.data())
     def each_case(data: st.DataObject) -> None:
         file = data.draw(st.sampled_from(sorted(intact_split(name))))

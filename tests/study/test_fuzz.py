@@ -92,7 +92,7 @@ def assert_read_or_refused(content: bytes) -> None:
         assert everything() == {"params.yaml": content}
 
 
-@fuzz(100)
+@fuzz(40)
 @given(spoiled(INTACT_PARAMS, [*ANY_FILE, *[replace_value] * 4, *[replace_key] * 2, indent]))
 def test_whatever_params_yaml_holds_it_is_read_or_refused_in_clear_words(content: bytes) -> None:
     assert_read_or_refused(content)

@@ -106,7 +106,7 @@ def test_run_by_hand_a_notebook_uses_the_paths_of_the_stage(name: str, small: Pa
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("results_table", "tradeoff")))
+        pytest.param(name, marks=[pytest.mark.slow] * (name != "tradeoff"))
         for name in (
             "results_table",
             "tradeoff",

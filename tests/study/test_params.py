@@ -405,5 +405,5 @@ def test_the_backbone_is_no_business_of_a_solver(monkeypatch: pytest.MonkeyPatch
     asked = params.load()
     other = methods.load
     monkeypatch.setattr(methods, "load", lambda name: Mine if name == "logistic" else other(name))
-    monkeypatch.setattr(params.Params, "knobs", lambda *_: params.section("logistic")())
+    monkeypatch.setattr(params.Params, "knobs", lambda *_: params.section("logistic", Mine)())
     assert asked.well_trained("logistic").learning_rate == 0.7

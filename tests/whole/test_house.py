@@ -114,6 +114,7 @@ print(*(name for name in before if before[name] != after[name]))
 """
 
 
+@pytest.mark.slow
 def test_importing_the_library_changes_nothing_outside_it() -> None:
     used = {
         name

@@ -382,8 +382,11 @@ def mine(own: Path, attributes: str, last: str) -> list[str]:
 
 CASES = pytest.mark.parametrize(
     ("attributes", "last"),
-    [("a", ""), ("abcd", "q"), ("ba", "p")],
-    ids=["one", "four, and a group of one row", "an empty group"],
+    [
+        pytest.param("a", "", id="one", marks=pytest.mark.slow),
+        pytest.param("abcd", "q", id="four, and a group of one row"),
+        pytest.param("ba", "p", id="an empty group", marks=pytest.mark.slow),
+    ],
 )
 
 

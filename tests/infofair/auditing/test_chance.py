@@ -181,9 +181,17 @@ def test_at_most_six_of_a_hundred_fair_models_are_accused(
     assert accused(50, groups, attributes=1) <= 0.06
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("groups", [2, 3, 5, 10, 20, 40])
+@pytest.mark.parametrize(
+    ("groups", "weighted"),
+    [
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((3, True), (10, False))),
+        *(
+            pytest.param(groups, weighted, marks=pytest.mark.thorough)
+            for groups in (2, 3, 5, 10, 20, 40)
+            for weighted in (False, True)
+        ),
+    ],
+)
 def test_at_most_six_of_a_hundred_fair_models_are_accused_counted_thoroughly(
     groups: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

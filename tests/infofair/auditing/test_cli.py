@@ -154,6 +154,7 @@ print(status, [name for name in others if name in sys.modules])
 """
 
 
+@pytest.mark.slow
 def test_it_loads_neither_torch_nor_what_is_optional(folder: Path) -> None:
     code = WITHOUT.format(command=COMMAND)
     done = subprocess.run(

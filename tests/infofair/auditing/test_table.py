@@ -128,7 +128,7 @@ def test_whatever_a_file_holds_it_is_audited_or_refused_in_clear_words(
     intact = frame.to_csv(index=False).encode() if kind == "csv" else frame.to_parquet()
     edits = [*ANY_FILE, *(TABLE if kind == "csv" else [])]
 
-    @fuzz(25)
+    @fuzz(12)
     @given(st.data())
     def each_case(data: st.DataObject) -> None:
         content = data.draw(spoiled(intact, edits))

@@ -13,7 +13,7 @@ from infofair.data.prepared import Prepared
 from infofair.framework import estimate, modules
 from infofair.scores import ks
 
-pytestmark = [pytest.mark.slow, pytest.mark.real]
+pytestmark = pytest.mark.real
 FEWEST = 20  # rows, or positives, of a group that is compared
 SEEDS = (0, 1, 2)
 
@@ -65,6 +65,7 @@ def figures(
     return found
 
 
+@pytest.mark.thorough
 def test_a_fair_score(real_data: Callable[[str], Prepared]) -> None:
     found = figures(real_data("adult"), "gender", [0.0, 4.0], outcome="score")
     fair = found[4.0].mean()
@@ -72,6 +73,7 @@ def test_a_fair_score(real_data: Callable[[str], Prepared]) -> None:
     assert fair["ks"] <= 0.08 and fair["bits"] <= 0.01 and fair["micro_f1"] >= 0.825
 
 
+@pytest.mark.slow
 def test_a_fair_score_is_stable_for_ten_groups(real_data: Callable[[str], Prepared]) -> None:
     found = figures(real_data("adult"), "intersection", [0.0, 4.0], outcome="score")
     vanilla, fair = found[0.0], found[4.0]
@@ -80,6 +82,7 @@ def test_a_fair_score_is_stable_for_ten_groups(real_data: Callable[[str], Prepar
     assert (fair["ks"] < vanilla["ks"] / 2).all()  # groups of twenty rows differ by chance
 
 
+@pytest.mark.slow
 def test_equal_opportunity(real_data: Callable[[str], Prepared]) -> None:
     """On the features as they are, which trials had."""
     found = figures(

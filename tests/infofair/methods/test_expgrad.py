@@ -89,7 +89,9 @@ def test_without_a_bound_it_is_logistic_regression(setting: str) -> None:
 
 
 @pytest.mark.parametrize("setting", slow_but_for_the_last)
-@pytest.mark.parametrize("difference", [0.005, 0.02, 0.1])
+@pytest.mark.parametrize(
+    "difference", [0.005, *(pytest.param(d, marks=pytest.mark.slow) for d in (0.02, 0.1))]
+)
 def test_the_draws_meet_the_bound(setting: str, difference: float) -> None:
     task = simulated(setting)
     y, s = task.y["train"], task.s["train"]

@@ -77,7 +77,10 @@ def test_figures_are_as_wide_as_their_place_and_fit_on_a_page(name: str) -> None
     assert height < 6
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "tradeoff")) for name in NAMES],
+)
 def test_the_same_table_gives_the_same_bytes(name: str, tmp_path: Path) -> None:
     figure = drawn(name)
     with matplotlib.rc_context({"font.size": 20, "lines.markersize": 9, "svg.fonttype": "none"}):
@@ -92,6 +95,7 @@ def test_the_same_table_gives_the_same_bytes(name: str, tmp_path: Path) -> None:
     assert len(content) == 5  # nothing half-written
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path: Path) -> None:
     figures.save(figures.tradeoff(summary()), tmp_path / "here.svg")
     code = (

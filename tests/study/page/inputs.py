@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Mapping
 from contextlib import chdir
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -229,5 +230,6 @@ class Page(HTMLParser):
         return [element for element in self.elements if element[0] in tags]
 
 
+@cache  # many tests ask for that of the same page
 def text_of(page: str) -> str:
     return " ".join(" ".join("".join(e[2]) for e in Page(page).elements).split())

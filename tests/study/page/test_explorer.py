@@ -121,6 +121,7 @@ def test_it_says_what_choose_says_for_any_budget(
     compare(browser, site, capsys)
 
 
+@pytest.mark.slow
 def test_so_it_does_for_the_committed_results(
     chromium: Any, committed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,6 +132,7 @@ def test_so_it_does_for_the_committed_results(
     compare(chromium, committed, capsys)
 
 
+@pytest.mark.slow
 def test_a_newcomers_question_is_answered(chromium: Any, committed: Path) -> None:
     """Adult, gender & race, at most 0.05 imparity, without s: from the search to a sentence."""
     chromium.get("about:blank")

@@ -194,7 +194,7 @@ def test_the_one_to_take_is_what_choose_takes(known: bool, tables: dict[str, pd.
         offered = offers.of_splits(cell, str(notion), float(budget))
         if not known:
             offered = offered[[not labels.needs_s(m) for m in offered["method"]]]
-        chosen = offers.recommended(offered[offered["score"].notna()])
+        chosen = offers.recommended(offers.records(offered[offered["score"].notna()]))
         expected = None if chosen is None else chosen["method"]
         assert found.pop((dataset, setting, notion, budget), None) == expected
     assert found == {}

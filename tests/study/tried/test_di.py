@@ -41,7 +41,13 @@ def repairer() -> ModuleType:
 
 
 @pytest.mark.parametrize("sensitive", [False, True])
-@pytest.mark.parametrize(("seed", "level"), [*enumerate(LEVELS)])
+@pytest.mark.parametrize(
+    ("seed", "level"),
+    [
+        pytest.param(seed, level, marks=[pytest.mark.slow] * (seed != 1))
+        for seed, level in enumerate(LEVELS)
+    ],
+)
 def test_on_average_groups_have_the_official_counts(
     seed: int, level: float, sensitive: bool, repairer: ModuleType
 ) -> None:
