@@ -12,7 +12,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup recover repro beyond luck report experiments compare figures test slow thorough fuzz faults lint format \
-  mini verify worker bench gpu-check clean
+  mini verify worker bench gpu-check pins sbom vulnerabilities clean
 
 help: ## list every target
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
@@ -23,10 +23,16 @@ help: ## list every target
 VERSIONS := 3.11 3.12 3.13
 PYTHONS = $(foreach v,$(VERSIONS),"$$(uv python find --system $(v) 2>/dev/null)" python$(v))
 USABLE := import ensurepip, sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(VERSIONS)".split())
-INSTALL := python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := python -m pip --quiet --disable-pip-version-check
+# What is pinned, by its sha256 (.ci/pins.py): what has no wheel is built with the pinned setuptools.
+INSTALL := $(PIP) install --require-hashes --no-deps --no-build-isolation --use-pep517
+EDITABLE := $(PIP) install --no-index --no-deps --no-build-isolation --editable .
+# Where packages need what the pins for Linux and the CPU lack: the index's torch, or another system.
+WHOLE := $(PIP) check >/dev/null || $(INSTALL) -r requirements/cuda.txt && $(PIP) check >/dev/null \
+  || $(PIP) install --constraint constraints.txt --editable
 
 # Installed once; again only when the requirements or the pins change.
-$(VENV)/run: pyproject.toml constraints.txt
+$(VENV)/run: pyproject.toml $(wildcard requirements/*.txt)
 	@usable() { "$$1" -c '$(USABLE)' >/dev/null 2>&1; }; \
 	if [ -z "$(PYTHON)" ] && usable $(VENV)/bin/python; then exit; fi; \
 	for python in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do if usable "$$python"; then \
@@ -34,15 +40,21 @@ $(VENV)/run: pyproject.toml constraints.txt
 	echo "error: $(if $(PYTHON),$(PYTHON) is no,no) Python 3.11, 3.12 or 3.13 that can make" \
 	  "environments. Install one (Debian, Ubuntu: apt install python3.11 python3.11-venv; with uv:" \
 	  "uv python install 3.11; or python.org) or name one: make PYTHON=/path/to/python" >&2; exit 1
-	$(INSTALL) --editable '.[study]'
+	$(INSTALL) -r requirements/build.txt
+	@$(INSTALL) --no-index -r requirements/torch.txt 2>/dev/null || $(INSTALL) -r requirements/torch.txt
+	$(INSTALL) -r requirements/run.txt
+	$(EDITABLE)
+	@$(WHOLE) '.[study]'
 	@touch $@
 
 $(VENV)/cluster: $(VENV)/run
-	$(INSTALL) --editable '.[study,cluster]'
+	$(INSTALL) -r requirements/cluster.txt
+	@$(WHOLE) '.[study,cluster]'
 	@touch $@
 
 $(VENV)/dev: $(VENV)/run
-	$(INSTALL) --editable '.[study,cluster,oracles,dev]'
+	$(INSTALL) -r requirements/cluster.txt -r requirements/dev.txt
+	@$(WHOLE) '.[study,cluster,oracles,dev]'
 	@touch $@
 
 setup: $(VENV)/run ## create .venv with what the pipelines need (repro does it first; test adds more)
@@ -94,7 +106,7 @@ test: $(VENV)/dev ## run the tests
 slow: $(VENV)/dev ## run the slow tests: whole pipelines, kill -9, a cluster, the wheel (minutes)
 	pytest -m slow
 
-fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (a quarter of an hour)
+fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (half an hour)
 	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py \
 	  tests/infofair/auditing/test_table.py
 
@@ -128,5 +140,20 @@ bench: $(VENV)/dev ## speed of the batched pass, its growth, and where the time 
 gpu-check: setup ## on a machine with a GPU: are its models the CPU's, how fast, in how much memory (minutes)
 	python -m bench.gpu_check --device $(or $(DEVICE),cuda)
 
+# -- what we take from others ----------------------------------------------------------------------
+
+pins: $(VENV)/dev ## requirements/*.txt anew from constraints.txt: the sha256 of every file that an index has
+	python .ci/pins.py
+
+sbom: ## a bill of materials of what is pinned: dist/sbom.cdx.json (CycloneDX; needs no network)
+	@$(firstword $(wildcard $(VENV)/bin/python) python3) .ci/sbom.py dist/sbom.cdx.json
+
+# strict: a package that the service does not know, or cannot be asked for, was not audited
+vulnerabilities: setup ## known vulnerabilities of what is pinned (pip-audit, in .venv-audit; asks pypi.org)
+	@python -m venv .venv-audit && .venv-audit/bin/python -m pip install --quiet pip-audit==2.10.1 && \
+	  .venv-audit/bin/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt || \
+	  { echo "error: vulnerabilities are listed above, or it was not audited: that needs the network" \
+	  "(pypi.org/pypi/<package>/<version>/json); there is no copy of the list here" >&2; exit 1; }
+
 clean: ## remove the environment and the caches of tools (no data, no results)
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .venv-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

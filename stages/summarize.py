@@ -6,17 +6,18 @@ Writes to results/ (study/protocol.py says how they follow):
     summary.csv      one row per dataset, setting, method and protocol, beside the paper's figures
                      and vanilla's; whether a column holds evidence of bias, whether a method does
                      more than a threshold, and whether it levels down
-    groups.csv       each group's size, selection rate and accuracy on test rows, means over seeds
+    groups.csv       each group's size, selection rate and accuracy on test rows, means over seeds;
+                     empty where it has fewer than five people
     subsets.csv      the subset lemma: do models trained on the intersection help each attribute?
     selection.csv    the Reduction that choosing among vanilla's own seeds yields
-    statistics.csv   the paper's table of dataset statistics, from our data
+    statistics.csv   the paper's table of dataset statistics, from our data; likewise
     metrics.json     about a dozen headline figures, for `dvc exp show` and `dvc metrics`
 """
 
 import pandas as pd
 
 from infofair.storage import write_json
-from study import cli, files, paths, protocol, results
+from study import cli, files, paths, people, protocol, results
 
 
 def main() -> None:
@@ -30,10 +31,15 @@ def main() -> None:
     written = {
         "runs": runs,
         "summary": summary,
-        "groups": protocol.of_groups(tables["groups"]),
+        "groups": people.hidden(
+            protocol.of_groups(tables["groups"]), ["size"], ["selection_rate", "accuracy"]
+        ),
         "subsets": protocol.of_subsets(tables["subsets"], runs),
         "selection": protocol.of_selection(runs),
-        "statistics": protocol.of_datasets(tables["statistics"], results.paper_statistics()),
+        "statistics": people.hidden(
+            protocol.of_datasets(tables["statistics"], results.paper_statistics()),
+            ["smallest_train", "smallest_test"],
+        ),
     }
     for name, table in written.items():
         results.write(table, name)

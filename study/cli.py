@@ -1,6 +1,7 @@
 """What every stage's command line shares: --help, --debug, one message when something is wrong."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable, Collection
 
@@ -8,6 +9,11 @@ from infofair import parallel
 from infofair.errors import Damaged, Problem
 
 LONGEST = 1_000  # characters of a line that are shown
+# What to do where memory runs out; study/memory.py asks before training, but not for everything.
+LOWER = (
+    "lower INFOFAIR_WORKERS, or in params.yaml hidden, batch_size, seeds or what the method's "
+    "section counts"
+)
 
 
 def run(
@@ -48,12 +54,12 @@ def run(
     except Exception as error:
         if debug:
             raise
-        sys.exit(f"error: {explain(error)}")
+        sys.exit(f"error: {explain(error, shlex.join(['python', '-m', module, *sys.argv[1:]]))}")
 
 
-def explain(error: Exception) -> str:
+def explain(error: Exception, command: str = "the command") -> str:
     """One message for the terminal, whatever a file put into the error."""
-    return "\n".join(_line(line) for line in _said(error).split("\n"))
+    return "\n".join(_line(line) for line in _said(error, command).split("\n"))
 
 
 def _line(text: str) -> str:
@@ -62,7 +68,14 @@ def _line(text: str) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} … ({len(shown)} characters)"
 
 
-def _said(error: Exception) -> str:
+def _out_of_memory(error: Exception) -> bool:
+    """NumPy's is a MemoryError, PyTorch's says so in its own words, on a GPU in others."""
+    said = str(error).lower()
+    of_torch = "can't allocate memory" in said or "out of memory" in said
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and of_torch)
+
+
+def _said(error: Exception, command: str) -> str:
     if isinstance(error, Damaged):
         # not dvc repro: it would take the file from its cache, which may be where it was damaged
         return f"{error}; remove it and run make repro"
@@ -73,4 +86,6 @@ def _said(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         # of a copy or a renaming, the second is the one that is written
         return f"{error.filename2 or error.filename}: {error.strerror}"
+    if _out_of_memory(error):
+        return f"{command} ran out of memory; {LOWER}"
     return f"{type(error).__name__}: {error} (a bug of ours? run with --debug for the traceback)"

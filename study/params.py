@@ -24,6 +24,10 @@ from study.plain_yaml import parsed
 
 SHOWN = 50  # wrong keys listed at once
 LONGEST = 200  # characters shown of a value
+# More than these cannot be meant; whether the machine has the memory, study/memory.py asks.
+COUNT = 100_000  # epochs, seeds, and whole numbers of a method: rounds, prototypes …
+MANY = 1_000_000  # rows, minibatches
+LAYERS, STRENGTHS = 16, 100
 
 
 class Strict(BaseModel):
@@ -57,6 +61,7 @@ DatasetName = Annotated[str, _known(dataset_names)]
 MethodName = Annotated[str, _known(lambda: sorted([*methods.names(), *methods.ABLATIONS]))]
 MethodNames = Annotated[list[MethodName], AfterValidator(_distinct)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Units = Annotated[int, Field(ge=1, le=65_536)]
 
 
 class Methods(Strict):
@@ -83,21 +88,20 @@ class RandomSplit(Strict):
 
 
 class Training(Strict):
-    epochs: int = Field(ge=1)
-    patience: int = Field(ge=1)
-    batch_size: int = Field(ge=1)
+    epochs: int = Field(ge=1, le=COUNT)
+    patience: int = Field(ge=1, le=COUNT)
+    batch_size: int = Field(ge=1, le=MANY)
     weight_decay: float = Field(ge=0)
     streams: Literal["authors", "own"] = "own"
 
 
 class Backbone(Training):
     learning_rate: float = Field(gt=0)
-    steps: int = Field(ge=1)
+    steps: int = Field(ge=1, le=MANY)
 
 
-Seeds = Annotated[
-    list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=1), AfterValidator(_distinct)
-]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Seeds = Annotated[list[Seed], Field(min_length=1, max_length=COUNT), AfterValidator(_distinct)]
 Ends = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]
 
 
@@ -109,15 +113,15 @@ class Large(Strict):
 
 
 class Comparison(Strict):
-    strengths: int = Field(ge=2)
-    look: int = Field(ge=3)
+    strengths: int = Field(ge=2, le=STRENGTHS)
+    look: int = Field(ge=3, le=STRENGTHS)
     between: Ends
     ends: dict[MethodName, Ends]
     budget: float = Field(ge=0, le=1)
     fixed: dict[MethodName, dict[str, Any]]
     seeds: Seeds
     splits: Seeds
-    smallest_group: int = Field(ge=1)
+    smallest_group: int = Field(ge=1, le=MANY)
     paper: MethodNames
     unaware: MethodNames
     large: Large
@@ -136,24 +140,24 @@ class General(Strict):
     studies: Annotated[list[str], Field(min_length=1), AfterValidator(_distinct)]
     runs: dict[str, Run]
     splits: Seeds
-    strengths: int = Field(ge=2)
-    look: int = Field(ge=3)
+    strengths: int = Field(ge=2, le=STRENGTHS)
+    look: int = Field(ge=3, le=STRENGTHS)
     between: Ends
     budget: float = Field(ge=0, le=1)
-    steps: int = Field(ge=1)
+    steps: int = Field(ge=1, le=MANY)
 
     def datasets_of(self, study: str) -> list[str]:
         return [run.dataset for run in self.runs.values() if run.study == study]
 
 
 class Luck(Strict):
-    methods: MethodNames
+    methods: Annotated[MethodNames, Field(min_length=1)]
     alpha: float = Field(ge=0)
-    seeds: int = Field(ge=5)  # of which five at a time are a table's
+    seeds: int = Field(ge=5, le=COUNT)  # of which five at a time are a table's
 
 
 class DatasetKnobs(Strict):
-    hidden: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [32]
+    hidden: Annotated[list[Units], Field(min_length=1, max_length=LAYERS)] = [32]
     drop_leaking_columns: bool = False
 
 
@@ -223,7 +227,8 @@ def section(name: str, method: type[Method]) -> type[Strict]:
             each = Annotated[float, Field(**bounds)]
             found[own.name] = (Annotated[list[each], Field(min_length=1)], list(own.default))
         else:
-            found[own.name] = (hints[own.name], Field(own.default, **bounds))
+            most = {"le": COUNT} if isinstance(own.default, int) and "lt" not in bounds else {}
+            found[own.name] = (hints[own.name], Field(own.default, **(most | bounds)))
     return create_model(name, __base__=Strict, **found)
 
 
@@ -312,6 +317,9 @@ def _not_to_compare(params: Params) -> str | None:
                 key == "large.solved" and not solver
             ):
                 return f"comparison.{key}: {name!r} {'has' if solver else 'does not have'} a solver"
+    for name in params.luck.methods:
+        if name in methods.ABLATIONS or issubclass(methods.load(name), Solver):
+            return f"luck.methods: {name!r} is no network with a file of its own"
     for name in asked.fixed:
         try:
             params.well_trained(name)

@@ -29,6 +29,7 @@ from typing import Any
 
 from infofair import kernels
 from infofair.storage import write_text
+from study.cli import LOWER
 
 kernels.pin()  # for the process that loads the packages, which is started with these variables
 SERVE = "--serve"
@@ -177,6 +178,8 @@ def main(arguments: list[str]) -> int:
         if words[:2] != ["python", "-m"] or words[2].split(".")[0] not in OURS:
             plain(executable, cmd, cwd=cwd, env=env, **how)
         elif status := server.run(module=words[2], options=words[3:], cwd=cwd, env=dict(env)):
+            if status == -signal.SIGKILL:  # which is how Linux ends what takes all of the memory
+                print(f"error: {cmd} was killed; out of memory? Then {LOWER}", file=sys.stderr)
             raise StageCmdFailedError(cmd, status)
 
     if sys.platform == "linux":  # elsewhere, a copy of what has loaded so much is not safe

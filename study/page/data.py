@@ -24,6 +24,7 @@ from study.page.docstrings import Block, blocks
 from study.page.grid import TEXT, Column, Grid, changes, figures, texts
 from study.page.words import NONE, short
 from study.params import Params
+from study.people import SMALL, shown
 from study.tables.general import STUDIES, Study
 from study.tables.layout import number, percent
 
@@ -244,15 +245,15 @@ def groups(name: str, counted: dict[str, Any]) -> Grid:
     settings = list(counted["groups"])
     rows = [
         [
-            labels.setting_name(setting, settings), group, number(rows, 0),
-            percent(rows / counted["rows"]),
+            labels.setting_name(setting, settings), group, shown(rows),
+            "–" if rows is None else percent(rows / counted["rows"]),
         ]
         for setting, of in counted["groups"].items()
         for group, rows in of.items()
     ]  # fmt: skip
     return Grid(
         f"Groups of {labels.dataset_name(name)}",
-        "Of all validated rows, before any split.",
+        f"Of all validated rows, before any split; fewer than {SMALL} people are not counted.",
         [*texts("Setting", "Group"), *figures("Rows", "Share")],
         rows,
         changes(row[0] for row in rows),

@@ -7,6 +7,7 @@ import pandas as pd
 from study import labels, results
 from study.page.cells import Place
 from study.page.grid import Column, Grid, figures, texts
+from study.people import SMALL, shown
 from study.tables.layout import number
 
 
@@ -27,12 +28,15 @@ def grid(own: pd.DataFrame) -> Grid:
     columns += figures(*map(labels.full_method_name, methods))
     rows = []
     for _, of in own.groupby("group", sort=True):
-        shown = {
+        of_methods = {
             row["method"]: f"{number(row['selection_rate'])} / {number(row['accuracy'])}"
             for row in of.to_dict("records")
         }
         first = of.iloc[0]
-        cells = [shown.get(method, "") for method in methods]
-        rows.append([str(first["name"]), number(first["size"], 0), *cells])
-    caption = "Test rows: the selection rate / accuracy of each group, means over seeds."
+        cells = [of_methods.get(method, "") for method in methods]
+        rows.append([str(first["name"]), shown(first["size"]), *cells])
+    caption = (
+        "Test rows: the selection rate / accuracy of each group, means over seeds; none where they "
+        f"would be about fewer than {SMALL} people."
+    )
     return Grid("Every group", caption, columns, rows)

@@ -13,6 +13,7 @@ from study.page import deviations, fairness, groups, printed, sources
 from study.page.found import Found, read
 from study.page.grid import TEXT, Column, Grid, by_place, figures
 from study.params import Params
+from study.people import shown
 from study.results import Row
 from study.tables import layout
 from study.tables import results as table
@@ -105,8 +106,8 @@ def data(found: Found) -> dict[str, Any]:
             figures("Groups", "Smallest in training", "Smallest in test", "Without test rows"),
             [
                 [
-                    *found.row(key), str(row["groups"]), number(row["smallest_train"], 0),
-                    number(row["smallest_test"], 0), str(row["empty_test"]),
+                    *found.row(key), str(row["groups"]), shown(row["smallest_train"]),
+                    shown(row["smallest_test"]), str(row["empty_test"]),
                 ]
                 for key, row in found.settings.items()
             ],

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import loans, make_loans
 from infofair.data import dataset as datasets
 from infofair.data.prepared import Prepared
 from infofair.errors import Problem
@@ -26,6 +27,7 @@ from tests.conftest import paper_params
 from tests.fuzzing import (
     ANY_FILE,
     HUGE,
+    PROMISE,
     Edit,
     assert_clear,
     empty_workspace,
@@ -34,6 +36,7 @@ from tests.fuzzing import (
     fuzz,
     limited,
     spoiled,
+    tried,
 )
 from tests.raw import ALL, GENERAL, NAMES, record
 
@@ -185,8 +188,16 @@ def assert_prepared(name: str) -> Prepared:
     return data
 
 
+Record = Callable[[str, object], None]
+
+
+@PROMISE
 @pytest.mark.parametrize("name", ALL)
-def test_whatever_a_raw_file_holds_it_is_valid_or_refused_in_clear_words(name: str) -> None:
+def test_whatever_a_raw_file_holds_it_is_valid_or_refused_in_clear_words(
+    name: str, record_property: Record
+) -> None:
+    record_property("tried", tried(12))
+
     @fuzz(12)
     @given(raw_files(name))
     def each_case(raw: dict[str, bytes]) -> None:
@@ -209,8 +220,13 @@ def test_whatever_a_raw_file_holds_it_is_valid_or_refused_in_clear_words(name: s
     each_case()
 
 
+@PROMISE
 @pytest.mark.parametrize("name", GENERAL)
-def test_so_is_what_a_raw_file_of_the_generalisations_holds(name: str) -> None:
+def test_so_is_what_a_raw_file_of_the_generalisations_holds(
+    name: str, record_property: Record
+) -> None:
+    record_property("tried", tried(8))
+
     @fuzz(8)
     @given(raw_files(name))
     def each_case(raw: dict[str, bytes]) -> None:
@@ -221,6 +237,31 @@ def test_so_is_what_a_raw_file_of_the_generalisations_holds(name: str) -> None:
                 assert_validated(name)
             else:
                 assert message.startswith(str(paths.raw(name)))
+
+    each_case()
+
+
+@PROMISE
+def test_so_is_a_csv_of_ones_own(monkeypatch: pytest.MonkeyPatch, record_property: Record) -> None:
+    record_property("tried", tried(25))
+    monkeypatch.setattr(datasets, "load", lambda name: loans.DATASET)
+    intact = "\n".join([*make_loans.lines(60), ""]).encode()
+
+    @fuzz(25)
+    @given(spoiled(intact, [*ANY_FILE, *TABLE]))
+    def each_case(content: bytes) -> None:
+        with empty_workspace():
+            place("loans", {"loans.csv": content}, split="random")
+            message = refusal(validate, "loans", paths.validation_report("loans"))
+            if message is not None:
+                assert message.startswith(str(paths.raw("loans")))
+                return
+            assert_validated("loans")
+            message = refusal(preprocess, "loans")
+            if message is None:
+                assert_prepared("loans")
+            else:
+                assert message.startswith("random_split leaves no ")
 
     each_case()
 
@@ -341,8 +382,13 @@ def test_another_array_is_taken_as_it_is_or_refused_in_clear_words(file: str) ->
         assert_taken_as_it_is_or_refused("adult", file, content)
 
 
+@PROMISE
 @pytest.mark.parametrize("name", NAMES)
-def test_whatever_a_split_holds_it_is_taken_as_it_is_or_refused_in_clear_words(name: str) -> None:
+def test_whatever_a_split_holds_it_is_taken_as_it_is_or_refused_in_clear_words(
+    name: str, record_property: Record
+) -> None:
+    record_property("tried", tried(12))
+
     @fuzz(12)
     @given(st.data())
     def each_case(data: st.DataObject) -> None:

@@ -1,13 +1,18 @@
 """What a command says when something is wrong: one message, and a status."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from infofair.errors import Damaged, Problem
+from infofair.parallel import workers
 from study import cli
 from tests.conftest import ROOT
 
@@ -52,6 +57,32 @@ def test_debug_shows_the_traceback() -> None:
 )
 def test_what_is_said_of_an_error(error: Exception, said: str) -> None:
     assert cli.explain(error) == said
+
+
+def numpy_too_much() -> object:
+    return np.zeros(10**15)
+
+
+def torch_too_much() -> object:
+    return torch.zeros(10**15)
+
+
+@pytest.mark.promise("A stage that runs out of memory is named, with what to lower.")
+@pytest.mark.parametrize("take", [numpy_too_much, torch_too_much])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_runs_out_of_memory_is_named_with_what_to_lower(
+    take: Callable[[], object], processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def main() -> None:
+        workers.run(take, [(), ()], names=["a", "b"], title="t", at_most=processes, bar=False)
+
+    monkeypatch.setattr(sys, "argv", ["train", "--debug"][:1])
+    with pytest.raises(SystemExit) as stopped:
+        cli.run(main, None)
+    said = str(stopped.value.code)
+    assert re.fullmatch(r"error: python -m \S+ ran out of memory; lower INFOFAIR_WORKERS, .+", said)
+    assert "hidden, batch_size, seeds" in said
+    assert "bug" not in said
 
 
 def test_a_line_has_an_end() -> None:

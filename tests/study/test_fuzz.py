@@ -1,6 +1,7 @@
 """Whatever params.yaml holds, it is read or refused in clear words."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
@@ -15,12 +16,14 @@ from tests.conftest import ROOT
 from tests.fuzzing import (
     ANY_FILE,
     HUGE,
+    PROMISE,
     assert_clear,
     empty_workspace,
     everything,
     fuzz,
     limited,
     spoiled,
+    tried,
 )
 
 LAUGHS = "\n".join(f"x{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 9)}]" for i in range(1, 15))
@@ -92,10 +95,19 @@ def assert_read_or_refused(content: bytes) -> None:
         assert everything() == {"params.yaml": content}
 
 
-@fuzz(40)
-@given(spoiled(INTACT_PARAMS, [*ANY_FILE, *[replace_value] * 4, *[replace_key] * 2, indent]))
-def test_whatever_params_yaml_holds_it_is_read_or_refused_in_clear_words(content: bytes) -> None:
-    assert_read_or_refused(content)
+@PROMISE
+def test_whatever_params_yaml_holds_it_is_read_or_refused_in_clear_words(
+    record_property: Callable[[str, object], None],
+) -> None:
+    record_property("tried", tried(40))
+    edits = [*ANY_FILE, *[replace_value] * 4, *[replace_key] * 2, indent]
+
+    @fuzz(40)
+    @given(spoiled(INTACT_PARAMS, edits))
+    def each_case(content: bytes) -> None:
+        assert_read_or_refused(content)
+
+    each_case()
 
 
 @pytest.mark.parametrize("key", ["alpha", "datasets"])

@@ -1,6 +1,7 @@
 """params.yaml: whatever it holds, it passes or one line says what is wrong."""
 
 import copy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,22 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
             "methods.trained: vanilla is missing",
             "measured against it",
         ),
+        ("luck.methods", ["lfr"], "luck.methods: 'lfr'", "no network with a file of its own"),
+        ("luck.methods", ["infofair_ts"], "luck.methods: 'infofair_ts'", "no network"),
+        ("luck.methods", [], "luck.methods = []", "at least 1 item"),
+        # What cannot be meant.
+        ("training.epochs", 10**9, "training.epochs = 1000000000", "equal to 100000"),
+        ("training.patience", 10**9, "training.patience = 1000000000", "equal to 100000"),
+        ("training.batch_size", 10**9, "training.batch_size = 1000000000", "equal to 1000000"),
+        ("backbone.steps", 10**9, "backbone.steps = 1000000000", "equal to 1000000"),
+        ("compas.hidden", [10**9], "compas.hidden[0] = 1000000000", "equal to 65536"),
+        ("compas.hidden", [1] * 17, "compas.hidden = [1, 1", "at most 16 items"),
+        ("comparison.look", 10**9, "comparison.look = 1000000000", "equal to 100"),
+        ("general.strengths", 10**9, "general.strengths = 1000000000", "equal to 100"),
+        ("luck.seeds", 10**9, "luck.seeds = 1000000000", "equal to 100000"),
+        ("gerryfair.rounds", 10**9, "gerryfair.rounds = 1000000000", "equal to 100000"),
+        ("lfr.prototypes", 10**9, "lfr.prototypes = 1000000000", "equal to 100000"),
+        ("fermi.critic_steps", 10**9, "fermi.critic_steps = 1000000000", "equal to 100000"),
         # What is not there.
         ("alpha", REMOVED, "alpha", "is missing"),
         ("training.epochs", REMOVED, "training.epochs", "is missing"),
@@ -216,6 +233,30 @@ def test_a_bad_value_gives_one_line_with_the_key_the_value_and_what_is_allowed(
     assert text.startswith(f"params.yaml: {named}")
     assert allowed in text
     assert "\n" not in text
+
+
+def whole_numbers(content: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """The dotted keys of every whole number that params.yaml holds, also of one in a list."""
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from whole_numbers(value, f"{prefix}{key}.")
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield prefix + key
+
+
+@pytest.mark.promise("Every whole number of params.yaml but a seed has an upper bound.")
+@pytest.mark.parametrize("key", sorted({*whole_numbers(COMMITTED)} - {"random_split.seed"}))
+def test_no_whole_number_is_without_an_upper_bound(key: str) -> None:
+    said = message(changed({key: 10**12}))
+    assert said.startswith(f"params.yaml: {key} = 1000000000000: should be less than")
+
+
+@pytest.mark.promise("A list of methods without vanilla is refused in one line.")
+@pytest.mark.parametrize("names", [["infofair"], ["gdp", "di"], []])
+def test_methods_without_vanilla_are_refused(names: list[str]) -> None:
+    assert message(changed({"methods.trained": names})) == (
+        "params.yaml: methods.trained: vanilla is missing; the others are measured against it"
+    )
 
 
 def test_keys_that_are_no_text_are_refused() -> None:

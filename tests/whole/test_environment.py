@@ -101,7 +101,7 @@ def usable(path: Path) -> None:
 def make(clone: Path, tools: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`make setup` with these programs alone; what it would install is only said."""
     return subprocess.run(
-        ["make", "setup", "INSTALL=echo installed:", *arguments],
+        ["make", "setup", "PIP=echo pip", *arguments],
         cwd=clone,
         env={"PATH": str(tools), "HOME": str(clone)},
         capture_output=True,
@@ -126,13 +126,20 @@ def test_make_takes_the_first_python_that_works(version: str, clone: Path, tools
     usable(tools / f"python{version}")
     done = make(clone, tools)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        f"python{version} -m venv .venv", "echo installed: --editable '.[study]'",
-        "installed: --editable .[study]",
+    first, *said = done.stdout.splitlines()
+    assert first == f"python{version} -m venv .venv"
+    installed = [line for line in said if line.startswith("pip install ")]
+    # what a folder of pip's has of torch is taken before what the index has
+    files = ["build", "torch", "run"]
+    hashed = "pip install --require-hashes --no-deps --no-build-isolation --use-pep517 "
+    offline = {"torch": "--no-index "}
+    expected = [f"{hashed}{offline.get(name, '')}-r requirements/{name}.txt" for name in files]
+    assert installed == [
+        *expected, "pip install --no-index --no-deps --no-build-isolation --editable ."
     ]  # fmt: skip
     assert (clone / ".venv/bin/python").exists()
     assert "Nothing to be done" in make(clone, tools).stdout
-    (clone / "constraints.txt").touch()  # other pins: the environment stays, and is brought up
+    (clone / "requirements/run.txt").touch()  # other pins: the environment stays, and is brought up
     assert "venv" not in make(clone, tools).stdout
 
 

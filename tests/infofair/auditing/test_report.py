@@ -161,6 +161,7 @@ def test_a_group_of_three_is_neither_named_nor_counted_nor_computed(tmp_path: Pa
     assert all(round(rate, 2) == rate for rate in [*rates, *found.to_dict()["overall"].values()])
 
 
+@pytest.mark.promise("An audit shows no cell of fewer than five people, unless asked.")
 def test_what_is_suppressed_is_not_determined_by_what_is_shown() -> None:
     """Two tables that differ in the small cell alone are told alike."""
     frame = with_three()

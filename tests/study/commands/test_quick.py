@@ -157,9 +157,11 @@ def test_a_bare_repro_reads_its_own_pipeline_alone(tmp_path: Path) -> None:
     assert "other/dvc.yaml" in named.stderr
 
 
-@pytest.mark.parametrize("status", [0, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.promise("A stage that is killed, as Linux does when memory runs out, is named.")
+@pytest.mark.parametrize("status", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, -9))])
 def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> None:
-    code = f"import pathlib, sys\npathlib.Path('made').touch()\nsys.exit({status})\n"
+    end = f"sys.exit({status})" if status >= 0 else f"os.kill(os.getpid(), {-status})"
+    code = f"import os, pathlib, sys\npathlib.Path('made').touch()\n{end}\n"
     write(tmp_path, "stages", code)
     (tmp_path / "dvc.yaml").write_text(DVC)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "DVC_SITE_CACHE_DIR": f"{tmp_path}.dvc"}
@@ -169,6 +171,8 @@ def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> No
     assert (done.returncode == 0) == (status == 0), done.stderr
     if status:
         assert f"failed to run: python -m stages.mine, exited with {status}" in done.stderr
+        killed = "error: python -m stages.mine was killed; out of memory? Then lower INFOFAIR_WOR"
+        assert (killed in done.stderr) == (status == -9)
         return
     assert (tmp_path / "dvc.lock").exists()
     # a command that is not ours has a shell, as ever
