@@ -9,7 +9,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro beyond luck report experiments compare figures test slow fuzz faults lint format \
+.PHONY: help setup recover repro beyond luck report experiments compare figures test slow fuzz faults promises lint format \
   mini verify worker bench clean
 
 help: ## list every target
@@ -98,6 +98,9 @@ fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (
 
 faults: $(VENV)/dev ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
 	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py
+
+promises: $(VENV)/dev ## try every promise of docs/reproducibility.md, and write down there what happened (hours)
+	INFOFAIR_FAULTS=20 INFOFAIR_FUZZ=2000 pytest -m promise --promises
 
 lint: $(VENV)/dev ## ruff (check and format), mypy, the schema of the workflows, and pip check
 	ruff check .

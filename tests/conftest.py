@@ -16,6 +16,11 @@ from infofair.data.prepare import Preparation, prepare
 from infofair.data.prepared import Prepared
 from infofair.storage import write_json
 from study import params, paths, plans
+from tests.promises import (  # noqa: F401 (pytest finds its hooks here)
+    pytest_addoption,
+    pytest_configure,
+    pytest_runtest_setup,
+)
 from tests.raw import ALL, changed
 
 # Machines are noisy: a slow example says nothing about the code.
