@@ -78,8 +78,8 @@ compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last 
 figures: recover ## regenerate the paper's results and say what changed against BASE (a commit; default: HEAD)
 	BASE=$(or $(BASE),HEAD) .ci/figures
 
-verify: setup ## run the last commit again from the download on, and compare every committed result
-	python -m study.commands.verify
+verify: setup ## run the last commit again from the download on, and compare every committed result; PART=beyond …
+	python -m study.commands.verify $(if $(PART),--part '$(PART)')
 
 worker: $(VENV)/cluster ## join the Dask cluster at SCHEDULER=tcp://host:port with a worker per core
 	python -m study.commands.worker --scheduler $(or $(SCHEDULER),$(error set SCHEDULER=tcp://host:port))

@@ -10,6 +10,7 @@ import ast
 import json
 import os
 import platform
+import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ RECORDS = ROOT / "docs/promises.json"
 PAGE = ROOT / "docs/reproducibility.md"
 BEGIN, END = "<!-- promises: written by `make promises` -->\n", "<!-- end of the promises -->\n"
 MARK = "promise"
-FACTORS = ("INFOFAIR_FAULTS", "INFOFAIR_FUZZ")  # how often some tests try
+FACTORS = ("INFOFAIR_FAULTS", "INFOFAIR_FUZZ", "INFOFAIR_VERIFY")  # how often, and what
 
 
 # -- while pytest runs -----------------------------------------------------------------------------
@@ -75,13 +76,15 @@ class Recorder:
             for test, record in self.records.items()
         }
         kept = {test: of for test, of in load().items() if test in marked()}
-        write_json(RECORDS, dict(sorted({**kept, **found}.items())))
+        # what was not tried now may have been on another day, or another machine
+        new = {t: of for t, of in found.items() if t not in kept or of["passed"] + of["failed"]}
+        write_json(RECORDS, dict(sorted({**kept, **new}.items())))
         write_table()
 
 
 def command(test: str) -> str:
     """What runs the test, and as often."""
-    often = [f"{name}={os.environ[name]}" for name in FACTORS if os.environ.get(name)]
+    often = [f"{n}={shlex.quote(os.environ[n])}" for n in FACTORS if os.environ.get(n)]
     return " ".join([*often, "pytest", "-m", MARK, test.partition("::")[0]])
 
 
