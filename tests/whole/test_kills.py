@@ -1,6 +1,6 @@
 """Kills, damaged caches, two runs at once: the next run has the results of an undisturbed one.
 
-`make faults` kills more often and in every pipeline: INFOFAIR_FAULTS is the number of kills in each.
+`make faults` kills more often, in every pipeline: INFOFAIR_FAULTS is the number of kills in each.
 """
 
 import json
