@@ -6,6 +6,7 @@ three; `make faults` all of them.
 
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -164,9 +165,10 @@ def test_what_was_pushed_is_pulled_in_a_fresh_clone_and_nothing_is_trained(
 @OFTEN
 @pytest.mark.promise("`dvc gc -w` keeps what the workspace needs: nothing is trained after it.")
 def test_what_the_workspace_needs_survives_a_collection_of_garbage(clone: Clone) -> None:
-    (clone.folder / ".dvc/cache").resolve().rename(clone.folder.parent / "cache")
-    (clone.folder / ".dvc/cache").unlink()  # (of its own: the other tests share it)
-    (clone.folder.parent / "cache").rename(clone.folder / ".dvc/cache")
+    cache = clone.folder / ".dvc/cache"
+    shared = cache.resolve()
+    cache.unlink()
+    shutil.copytree(shared, cache)  # one of its own
     clone.dvc_says("repro", "--force", "--single-item", TRAINED)
     clone.dvc_says("gc", "--workspace", "--force")
     (clone.folder / NETWORK).unlink()

@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -54,17 +55,12 @@ def running(group: int) -> dict[int, tuple[int, str]]:
     return found
 
 
-def kill(group: int, victim: str) -> None:
-    """Kill it, if it is there at this moment."""
+def victims(group: int, whom: str) -> list[int]:
+    """The processes to kill, if they are there at this moment."""
     there = running(group)
-    servers = [pid for pid, (_, command) in there.items() if "--serve" in command]
-    servers = [pid for pid in servers if there[pid][0] == group]
-    stages = [pid for pid, (parent, _) in there.items() if parent in servers]
-    whom = {ALONE: [group], SERVER: servers, STAGE: stages}
-    if victim == ALL:
-        os.killpg(group, signal.SIGKILL)
-    for pid in whom.get(victim, []):
-        os.kill(pid, signal.SIGKILL)
+    servers = [pid for pid, (of, command) in there.items() if of == group and "--serve" in command]
+    stages = [pid for pid, (of, _) in there.items() if of in servers]
+    return {ALL: [*there], ALONE: [group], SERVER: servers, STAGE: stages}[whom]
 
 
 def killed(
@@ -76,7 +72,11 @@ def killed(
     try:
         said, _ = process.communicate(timeout=after)
     except subprocess.TimeoutExpired:
-        kill(process.pid, victim)
+        while not (found := victims(process.pid, victim)) and process.poll() is None:
+            time.sleep(0.01)
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         said, _ = process.communicate(timeout=600)
         end = time.monotonic() + 60
         while running(process.pid):  # nothing goes on beside the next run
@@ -146,8 +146,10 @@ def kill_often(undisturbed: Undisturbed, folder: Path) -> None:
     moments = random.Random(KILLS)
     longest = undisturbed.seconds  # of a third of a run by DVC itself: this one's load nothing
     done = 0
-    while done < KILLS:
-        pipeline = undisturbed.before.copy(folder / f"after {done} kills")
+    for number in count():
+        if done == KILLS:
+            break
+        pipeline = undisturbed.before.copy(folder / f"copy {number}, after {done} kills")
         targets = undisturbed.targets
         while done < KILLS and killed(
             pipeline, moments.uniform(0, longest), *WAYS[done % len(WAYS)], targets
