@@ -244,10 +244,7 @@ def run(
                 break
             try:
                 with _backend(shared or [], processes, copies, again=attempt > 0) as connected:
-                    work = joblib.Parallel(
-                        return_as="generator_unordered", batch_size=1, timeout=timeout()
-                    )
-                    found = work(
+                    found = _parallel()(
                         joblib.delayed(_numbered)(number, function, *calls[number])
                         for number in missing
                     )
@@ -262,16 +259,24 @@ def run(
                         said = f"no result for {timeout()} s of: {'; '.join(late)}"
                         print(f"{title}: {said}{_restarted(connected)}", file=sys.stderr)
             except died as error:
-                print(f"{title}: a worker died ({_first(error)})", file=sys.stderr)
+                who = "a worker died, or its scheduler" if scheduler() else "a worker died"
+                print(f"{title}: {who} ({_first(error)})", file=sys.stderr)
     lost = [names[number] for number in range(len(calls)) if number not in results]
     if lost:
-        raise Problem(
-            f"{title}: workers {'hung or ' * hung}died in each of {ATTEMPTS} attempts at: "
-            f"{'; '.join(lost)}; out of memory? Fewer INFOFAIR_WORKERS need less of it"
-            + f"; or slow? {TIMEOUT} is now {timeout()} s"
-            * hung
-        )
+        raise _given_up(title, lost, hung)
     return [results[number] for number in range(len(calls))]
+
+
+def _parallel() -> Any:
+    return joblib.Parallel(return_as="generator_unordered", batch_size=1, timeout=timeout())
+
+
+def _given_up(title: str, lost: list[str], hung: bool) -> Problem:
+    slow = f"; or slow? {TIMEOUT} is now {timeout()} s" if hung else ""
+    return Problem(
+        f"{title}: workers {'hung or ' * hung}died in each of {ATTEMPTS} attempts at: "
+        f"{'; '.join(lost)}; out of memory? Fewer INFOFAIR_WORKERS need less of it{slow}"
+    )
 
 
 def _restarted(connected: Any) -> str:
@@ -279,8 +284,11 @@ def _restarted(connected: Any) -> str:
     if connected is None:
         return ""
     busy = sorted(address for address, keys in connected.processing().items() if keys)
-    connected.restart_workers(busy, timeout=PATIENCE, raise_for_error=False)
-    return f" (started anew: the workers at {', '.join(busy)})" if busy else ""
+    try:
+        connected.restart_workers(busy, timeout=PATIENCE, raise_for_error=False)
+    except ValueError:  # not started by `make worker`: no process looks after them
+        return f" (at work: {', '.join(busy)}, which cannot be started anew from here)"
+    return f" (started anew: the workers at {', '.join(busy)})"
 
 
 def _first(error: Exception) -> str:

@@ -29,9 +29,10 @@ from infofair.errors import Problem
 from study import cli, paths
 
 LOCKS = {str(lock.with_suffix(".yaml")): lock for lock in paths.LOCKS}
+PIPELINE = next(iter(LOCKS))  # the paper's
 # What DVC is asked for; it makes all that this needs, too.
 PARTS = {
-    "paper": ["dvc.yaml"],
+    "paper": [PIPELINE],
     "fronts": [f"{paths.PIPELINE_BEYOND}:{name}" for name in ("unprocessed", "table", "figure")],
     "general": [f"{paths.PIPELINE_BEYOND}:general_figure"],
     "data": [f"{paths.PIPELINE_BEYOND}:data_page"],
@@ -159,7 +160,7 @@ def main(part: str | None) -> None:
         for lock, of in stages.items():
             keep(committed / lock, of)
         made = {file for lock in stages for file in results(committed, lock)}
-        if PROVENANCE_OF not in stages[LOCKS["dvc.yaml"]]:
+        if PROVENANCE_OF not in stages[LOCKS[PIPELINE]]:
             made -= {str(paths.PROVENANCE)}
         for file in made:
             (clone / file).unlink()

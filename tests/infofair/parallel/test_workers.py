@@ -71,6 +71,7 @@ def test_an_error_in_a_call_is_raised_as_it_is(some: None, tmp_path: Path) -> No
         run(fails, tmp_path)
 
 
+@pytest.mark.promise("What a killed worker did is done again.")
 def test_what_a_killed_process_did_is_done_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -285,6 +286,7 @@ def killed_while(busy: Callable[[], bool], process: subprocess.Popen[bytes]) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.promise("A cluster gives the bits of this machine, though a worker is killed.")
 def test_training_on_a_cluster_gives_the_bits_of_the_local_run_though_a_worker_is_killed(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -323,6 +325,7 @@ def test_training_on_a_cluster_gives_the_bits_of_the_local_run_though_a_worker_i
 @pytest.mark.parametrize(
     ("method", "knobs"), [("lfr", {"prediction": (0.1,), "parity": (0.1, 0.5)}), ("gerryfair", {})]
 )
+@pytest.mark.promise("A cluster gives the bits of this machine, though a worker is killed.")
 def test_fits_on_a_cluster_have_the_bits_of_the_local_run(
     method: str, knobs: dict[str, Any], cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,6 +373,7 @@ def test_a_cluster_with_a_single_worker_of_our_command_is_used(
 
 
 @pytest.mark.slow
+@pytest.mark.promise("A worker of a cluster whose code or packages differ is refused.")
 def test_a_worker_that_chose_no_kernels_is_refused(cluster: Cluster, tmp_path: Path) -> None:
     if not kernels._wanted():
         pytest.skip("no AVX2: there is nothing to choose")
@@ -415,6 +419,7 @@ def test_a_scheduler_that_restarts_in_the_middle_is_waited_for(
 
     def restart() -> None:
         cluster.wait(lambda: calls_of(tmp_path, 0) + calls_of(tmp_path, 1) > 1)
+        time.sleep(2)  # so that the result of the first is here
         cluster.scheduler.kill()
         cluster.scheduler.wait()
         cluster.schedule(port)
