@@ -96,8 +96,9 @@ fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (
 	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py \
 	  tests/infofair/auditing/test_table.py
 
-faults: $(VENV)/dev ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
-	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py
+faults: $(VENV)/dev ## break things: twenty kill -9 in each pipeline, full disks, queues, worktrees (an hour)
+	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py \
+	  tests/whole/test_dvc.py tests/whole/test_verify.py
 
 promises: $(VENV)/dev ## try every promise of docs/reproducibility.md, and write down there what happened (hours)
 	INFOFAIR_FAULTS=20 INFOFAIR_FUZZ=2000 pytest -m promise --promises

@@ -11,7 +11,7 @@ import json
 import os
 import platform
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ class Recorder:
             return
         about = {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}
         found = {
-            test: record | {"command": command(test)} | about
+            test: record | {"command": command(test, os.environ)} | about
             for test, record in self.records.items()
         }
         kept = {test: of for test, of in load().items() if test in marked()}
@@ -82,9 +82,9 @@ class Recorder:
         write_table()
 
 
-def command(test: str) -> str:
+def command(test: str, environment: Mapping[str, str]) -> str:
     """What runs the test, and as often."""
-    often = [f"{n}={shlex.quote(os.environ[n])}" for n in FACTORS if os.environ.get(n)]
+    often = [f"{n}={shlex.quote(environment[n])}" for n in FACTORS if environment.get(n)]
     return " ".join([*often, "pytest", "-m", MARK, test.partition("::")[0]])
 
 
@@ -123,20 +123,30 @@ def load() -> dict[str, dict[str, Any]]:
 # -- the table -------------------------------------------------------------------------------------
 
 
+def untried(test: str, promise: str) -> dict[str, Any]:
+    """What is known of a test that was not run yet."""
+    counts = {"passed": 0, "failed": 0, "skipped": 1, "reasons": ["not yet"]}
+    return {"promise": promise, **counts, "command": command(test, {}), "date": "", "machine": ""}
+
+
 def table(records: dict[str, dict[str, Any]]) -> str:
     """One row for each promise; what several tests try of it is counted together."""
     by_promise: dict[str, list[dict[str, Any]]] = {}
-    for record in records.values():
-        by_promise.setdefault(record["promise"], []).append(record)
+    for test, promise in marked().items():
+        by_promise.setdefault(promise, []).append(records.get(test) or untried(test, promise))
     lines = ["| promise | tried by | how often | what happened | last |", "|---|---|---:|---|---|"]
     for promise, of in by_promise.items():
         tried = sum(record["passed"] + record["failed"] for record in of)
         commands = "<br>".join(f"`{command}`" for command in sorted({r["command"] for r in of}))
-        cells = (promise, commands, f"{tried:,}", _happened(of), min(r["date"] for r in of))
+        cells = (promise, commands, f"{tried:,}", _happened(of), _last(of))
         lines.append(f"| {' | '.join(cells)} |")
     machines = sorted({record["machine"] for record in records.values()})
     counted = f"{len(by_promise)} promises, {len(records)} tests; machines: {'; '.join(machines)}."
     return "\n".join([*lines, "", counted, ""])
+
+
+def _last(records: list[dict[str, Any]]) -> str:
+    return min((record["date"] for record in records if record["date"]), default="–")
 
 
 def _happened(records: list[dict[str, Any]]) -> str:
