@@ -11,7 +11,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro beyond luck report experiments compare figures test slow thorough fuzz faults lint format \
+.PHONY: help setup recover repro beyond luck report experiments compare figures test slow thorough fuzz faults promises lint format \
   mini verify worker bench gpu-check pins sbom vulnerabilities clean
 
 help: ## list every target
@@ -92,8 +92,8 @@ compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last 
 figures: recover ## regenerate the paper's results and say what changed against BASE (a commit; default: HEAD)
 	BASE=$(or $(BASE),HEAD) .ci/figures
 
-verify: setup ## run the last commit again from the download on, and compare every committed result
-	python -m study.commands.verify
+verify: setup ## run the last commit again from the download on, and compare every committed result; PART=beyond …
+	python -m study.commands.verify $(if $(PART),--part '$(PART)')
 
 worker: $(VENV)/cluster ## join the Dask cluster at SCHEDULER=tcp://host:port with a worker per core
 	python -m study.commands.worker --scheduler $(or $(SCHEDULER),$(error set SCHEDULER=tcp://host:port))
@@ -113,8 +113,12 @@ fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (
 thorough: $(VENV)/dev ## what CI has no time for: thousands of simulated audits, a fair score on Adult (minutes)
 	pytest -m thorough
 
-faults: $(VENV)/dev ## break things: twenty kill -9, full disks, damaged files, two runs at once (minutes)
-	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py
+faults: $(VENV)/dev ## break things: twenty kill -9 in each pipeline, full disks, queues, worktrees (an hour)
+	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py \
+	  tests/whole/test_dvc.py tests/whole/test_verify.py
+
+promises: $(VENV)/dev ## try every promise of docs/reproducibility.md, and write down there what happened (hours)
+	INFOFAIR_FAULTS=20 INFOFAIR_FUZZ=2000 pytest -m promise --promises
 
 lint: $(VENV)/dev ## ruff (check and format), mypy, the schema of the workflows, and pip check
 	ruff check .

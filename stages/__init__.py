@@ -1,5 +1,6 @@
 """The doors: one short program per stage of the three dvc.yaml."""
 
+import os
 import sys
 from importlib.util import find_spec
 
@@ -11,6 +12,8 @@ if missing := [name for name in PACKAGES if find_spec(name) is None]:
         "Run `make repro`, or activate the environment first: source .venv/bin/activate"
     )
 
-from infofair import kernels  # noqa: E402 (after the message)
+from infofair import kernels, parallel  # noqa: E402 (after the message)
 
 kernels.pin()  # before anything loads NumPy
+if "DVC_STAGE" in os.environ:
+    parallel.end_with_parent()

@@ -17,6 +17,11 @@ from infofair.data.prepared import Prepared
 from infofair.storage import write_json
 from study import params, paths, plans
 from tests.fuzzing import CASES
+from tests.promises import (  # noqa: F401 (pytest finds its hooks here)
+    pytest_addoption,
+    pytest_configure,
+    pytest_runtest_setup,
+)
 from tests.raw import ALL, changed
 
 # Machines are noisy: a slow example says nothing about the code. A property has as many examples as

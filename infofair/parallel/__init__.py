@@ -1,5 +1,7 @@
 """Handing work out, and showing how far it is. Nothing here changes a result."""
 
+import ctypes
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,3 +24,13 @@ def forks() -> Iterator[None]:
         yield
     finally:
         start_method = before
+
+
+def end_with_parent() -> None:
+    """When the process that started this one is no more, however it ended, neither is this one.
+
+    Else what a killed run had begun would go on, beside the run that begins it again.
+    """
+    if sys.platform == "linux":
+        set_death_signal = 1  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)

@@ -1,18 +1,23 @@
 """Hand out work: to processes of this machine, or to a Dask cluster, through joblib.
 
 INFOFAIR_WORKERS    processes of this machine (default: one per core)
-INFOFAIR_SCHEDULER  the address of an existing Dask scheduler, tcp://host:8786; its workers are used
-                    instead
+INFOFAIR_SCHEDULER  the address of an existing Dask scheduler, tcp://host:8786 or tls://host:8786;
+                    its workers are used instead
+INFOFAIR_TLS        a folder with ca.pem, cert.pem and key.pem, for a scheduler at tls://
+INFOFAIR_TIMEOUT    seconds without any result after which those at work are taken to hang (default:
+                    an hour on a cluster; on this machine, never)
 
-Neither changes a result. Whoever asks gives calls whose results do not depend on who makes them,
+None changes a result. Whoever asks gives calls whose results do not depend on who makes them,
 so work that was lost with its worker is simply done again.
 """
 
 import hashlib
+import multiprocessing
 import os
 import platform
 import socket
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,8 +37,10 @@ from infofair.errors import Problem
 from infofair.parallel.progress import bar as progress_bar
 
 ATTEMPTS = 3  # at work that was lost with its worker
-SCHEDULER = "INFOFAIR_SCHEDULER"
+SCHEDULER, TLS, TIMEOUT = "INFOFAIR_SCHEDULER", "INFOFAIR_TLS", "INFOFAIR_TIMEOUT"
+HANGS = 3600  # seconds after which a cluster that brings no result is taken to hang
 PATIENCE = 10  # seconds to wait for a scheduler, and for its first worker
+RETURN = 120  # seconds to wait for a scheduler that was there, and its workers
 IDLE = 30  # seconds after which an idle process ends: it may be that nobody is left to end it
 
 
@@ -48,6 +55,27 @@ def local() -> int:
     return int(text)
 
 
+def timeout() -> int | None:
+    """Seconds without any result after which somebody hangs."""
+    text = os.environ.get(TIMEOUT) or (str(HANGS) if scheduler() else "")
+    if text and (not text.isdecimal() or int(text) < 1):
+        raise Problem(f"{TIMEOUT}={text}: expected a whole number of seconds from 1 up")
+    return int(text) if text else None
+
+
+def certificates() -> dict[str, Path]:
+    """The files for a connection that is encrypted; none, if Dask's own settings are to hold."""
+    if not (folder := os.environ.get(TLS)):
+        return {}
+    found = {what: Path(folder, f"{what}.pem").resolve() for what in ("ca", "cert", "key")}
+    for path in found.values():
+        if not path.is_file():
+            raise Problem(
+                f"{TLS}={folder}: {path.name} is missing; expected ca.pem, cert.pem, key.pem"
+            )
+    return found
+
+
 def count() -> int:
     """How many calls are made at once."""
     if not scheduler():
@@ -56,7 +84,7 @@ def count() -> int:
         return sum(connected.ncores().values())
 
 
-def _knock(address: str) -> None:
+def _knock(address: str, patience: float) -> None:
     """Raises OSError or ValueError if nobody listens there.
 
     Asked before Dask is, whose client starts an event loop and tries again and again.
@@ -64,12 +92,30 @@ def _knock(address: str) -> None:
     where = urlsplit(address)
     if where.scheme not in ("tcp", "tls") or not where.hostname or not where.port:
         raise ValueError("not such an address")
-    socket.create_connection((where.hostname, where.port), PATIENCE).close()
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return socket.create_connection((where.hostname, where.port), PATIENCE).close()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+
+
+def _security() -> Any:
+    """How Dask's connection is encrypted; None: as Dask's own settings say."""
+    from distributed.security import Security
+
+    if not (files := certificates()):
+        return None
+    given = {"tls_ca_file": files["ca"], "tls_client_cert": files["cert"]}
+    given["tls_client_key"] = files["key"]
+    return Security(require_encryption=True, **{name: str(path) for name, path in given.items()})
 
 
 @contextmanager
-def client() -> Iterator[Any]:
-    """A connection to the Dask cluster."""
+def client(patience: float = 0) -> Iterator[Any]:
+    """A connection to the Dask cluster; patience: seconds to wait for one that is not there."""
     address = os.environ[SCHEDULER]
     try:
         from distributed import Client
@@ -78,18 +124,20 @@ def client() -> Iterator[Any]:
             f"{SCHEDULER}={address}: the package distributed is missing; "
             "install it with: pip install -c constraints.txt -e '.[cluster]'"
         ) from None
+    security = _security()
     try:
-        _knock(address)
-        connected = Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+        _knock(address, patience)
+        connected = Client(address, timeout=PATIENCE, set_as_default=False, security=security)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())
+        keys = f", and {TLS} to a folder with its certificates" if "tls:" in address else ""
         raise Problem(
             f"{SCHEDULER}={address}: no Dask scheduler answers there ({reason}); "
-            "expected tcp://host:port"
+            f"expected tcp://host:port or tls://host:port{keys}"
         ) from None
     with connected:
         try:
-            connected.wait_for_workers(1, timeout=PATIENCE)
+            connected.wait_for_workers(1, timeout=max(patience, PATIENCE))
         except TimeoutError:
             raise Problem(
                 f"{SCHEDULER}={address}: the scheduler has no worker; start some with: "
@@ -136,13 +184,14 @@ def _numbered(number: int, function: Callable[..., Any], *arguments: Any) -> tup
 
 
 @contextmanager
-def _backend(shared: list[Any], processes: int, copies: bool) -> Iterator[None]:
+def _backend(shared: list[Any], processes: int, copies: bool, again: bool) -> Iterator[Any]:
+    """Gives the connection to the cluster, if there is one."""
     if not scheduler():
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "`fork` start method", UserWarning)
             set_start_method(parallel.start_method if copies else "loky", force=True)
             with joblib.parallel_config("loky", n_jobs=processes, idle_worker_timeout=IDLE):
-                yield
+                yield None
         return
     from joblib._dask import DaskDistributedBackend
 
@@ -151,9 +200,14 @@ def _backend(shared: list[Any], processes: int, copies: bool) -> Iterator[None]:
             # what only one can do at a time joblib would do itself, here
             return max(2, super().effective_n_jobs(n_jobs))
 
+    # a scheduler that was there is waited for: it may have been started anew
+    patience = RETURN if again else 0
     # `shared` goes to each worker once, whatever the number of calls that name it
-    with client() as connected, joblib.parallel_config(Dask(client=connected, scatter=shared)):
-        yield
+    with (
+        client(patience) as connected,
+        joblib.parallel_config(Dask(client=connected, scatter=shared)),
+    ):
+        yield connected
 
 
 def run(
@@ -182,29 +236,59 @@ def run(
         function = _checked
     died = _deaths()
     results: dict[int, Any] = {}
+    hung = False
     with progress_bar(len(calls), title, unit, shown=bar) as shown:
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             missing = [number for number in range(len(calls)) if number not in results]
             if not missing:
                 break
             try:
-                with _backend(shared or [], processes, copies):
-                    found = joblib.Parallel(return_as="generator_unordered", batch_size=1)(
+                with _backend(shared or [], processes, copies, again=attempt > 0) as connected:
+                    found = _parallel()(
                         joblib.delayed(_numbered)(number, function, *calls[number])
                         for number in missing
                     )
-                    for number, result in found:
-                        results[number] = result
-                        shown.update()
+                    try:
+                        for number, result in found:
+                            if number not in results:  # else it is here for the second time
+                                results[number] = result
+                                shown.update()
+                    except multiprocessing.TimeoutError:
+                        hung = True
+                        late = [names[number] for number in missing if number not in results]
+                        said = f"no result for {timeout()} s of: {'; '.join(late)}"
+                        print(f"{title}: {said}{_restarted(connected)}", file=sys.stderr)
             except died as error:
-                print(f"{title}: a worker died ({_first(error)})", file=sys.stderr)
+                who = "a worker died, or its scheduler" if scheduler() else "a worker died"
+                print(f"{title}: {who} ({_first(error)})", file=sys.stderr)
     lost = [names[number] for number in range(len(calls)) if number not in results]
     if lost:
-        raise Problem(
-            f"{title}: workers died in each of {ATTEMPTS} attempts at: {'; '.join(lost)}; "
-            "out of memory? Fewer INFOFAIR_WORKERS need less of it"
-        )
+        raise _given_up(title, lost, hung)
     return [results[number] for number in range(len(calls))]
+
+
+def _parallel() -> Any:
+    return joblib.Parallel(return_as="generator_unordered", batch_size=1, timeout=timeout())
+
+
+def _given_up(title: str, lost: list[str], hung: bool) -> Problem:
+    slow = f"; or slow? {TIMEOUT} is now {timeout()} s" if hung else ""
+    return Problem(
+        f"{title}: workers {'hung or ' * hung}died in each of {ATTEMPTS} attempts at: "
+        f"{'; '.join(lost)}; out of memory? Fewer INFOFAIR_WORKERS need less of it{slow}"
+    )
+
+
+def _restarted(connected: Any) -> str:
+    """Start workers of a cluster anew that were busy, and name them; processes joblib has ended."""
+    if connected is None:
+        return ""
+    busy = sorted(address for address, keys in connected.processing().items() if keys)
+    try:
+        connected.restart_workers(busy, timeout=PATIENCE, raise_for_error=False)
+    except ValueError:  # not started by `make worker`: no process looks after them
+        return f" (at work: {', '.join(busy)}, which cannot be started anew from here)"
+    return f" (started anew: the workers at {', '.join(busy)})"
 
 
 def _first(error: Exception) -> str:

@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from infofair import kernels
+from infofair import kernels, parallel
 from infofair.storage import write_text
 from study.cli import LOWER
 
@@ -47,6 +47,7 @@ OURS = ("infofair", "study", "stages")
 
 def serve(asked: socket.socket) -> None:
     """Until nobody asks any more: become a copy for each line, and answer with its exit status."""
+    parallel.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the stage
     for name in LOADED:
         with suppress(ImportError):

@@ -11,6 +11,7 @@ from infofair import storage
 from infofair.errors import Damaged, Problem
 
 
+@pytest.mark.promise("A file is written whole or not at all.")
 def test_a_file_appears_when_it_is_complete_and_its_folder_with_it(tmp_path: Path) -> None:
     path = tmp_path / "a/b/c.txt"
     with storage.whole(path) as partial:
@@ -20,6 +21,7 @@ def test_a_file_appears_when_it_is_complete_and_its_folder_with_it(tmp_path: Pat
     assert [p.name for p in path.parent.iterdir()] == ["c.txt"]
 
 
+@pytest.mark.promise("A file is written whole or not at all.")
 def test_an_error_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     storage.write_text(path, "before")

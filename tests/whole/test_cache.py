@@ -1,17 +1,31 @@
-"""What a stage loads and writes when it runs, against what DVC is told of it.
+"""What a stage loads, reads and writes when it runs, against what DVC is told of it.
 
-Every stage of all pipelines is run on small simulated datasets, while its imports are watched.
+Every stage of all pipelines is run on small simulated datasets, while its imports and the files
+that it opens are watched. Then a line is put into every file of ours in turn, and DVC is asked what
+is stale.
 """
 
 import json
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.repository import LOCKS, PIPELINES, SMALL, Pipeline, covers, write_small
+from tests.repository import (
+    LOCKS,
+    PIPELINES,
+    SMALL,
+    Pipeline,
+    Stage,
+    covers,
+    write_repository,
+    write_small,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -65,6 +79,56 @@ class Run:
             path = self.pipeline.folder / lock
             path.write_text(json.dumps({"schema": "2.0", "stages": stages}))
 
+    def loaded(self, address: str) -> set[str]:
+        """The files of the modules that a stage loads and that can change its output."""
+        modules = set(self.traced[address]["modules"]) - HARMLESS.keys() - {*PACKAGES}
+        return {path for m in modules if (path := path_of(m, self.pipeline)) is not None}
+
+    def stale_by_itself(self, address: str, path: str) -> bool:
+        """Whether a change of the file makes the stage stale, or one that it waits for."""
+        stage = self.stages[address]
+        before = [s for s in self.stages.values() if any(d in s.outs for d in stage.deps)]
+        inside = [
+            s for s in self.stages.values() for d in stage.deps for o in s.outs if covers(d, o)
+        ]
+        return any(s.depends_on(path) for s in (stage, *before, *inside))
+
+    @cached_property
+    def stale(self) -> dict[str, set[str]]:
+        """For every file of ours: the stages that DVC finds stale when a line is added to it."""
+        found: dict[str, set[str]] = {}
+        with self.pipeline.dvc() as repo:
+            deps: dict[str, list[tuple[str, Any]]] = {}
+            for stage in repo.index.stages:
+                for dep in stage.deps:
+                    path = Path(dep.fs_path).relative_to(self.pipeline.folder).as_posix()
+                    deps.setdefault(path, []).append((stage.addressing, dep))
+            before = {path: of[0][1].get_hash() for path, of in deps.items()}
+            for name in ours(self.pipeline):
+                with another_line(self.pipeline.folder / name):
+                    changed = [
+                        path
+                        for path, of in deps.items()
+                        if covers(path, name) and of[0][1].get_hash() != before[path]
+                    ]
+                found[name] = {address for path in changed for address, _ in deps[path]}
+        return found
+
+
+def ours(pipeline: Pipeline) -> list[str]:
+    """Every file that can change an output: code, templates, notebooks, what the paper printed."""
+    rooms = ("infofair", "study", "stages", "notebooks", "data/reference", "params.yaml")
+    listed = pipeline.git("ls-files", "--cached", "--others", "--exclude-standard", *rooms)
+    return listed.splitlines()
+
+
+@contextmanager
+def another_line(path: Path) -> Iterator[None]:
+    before = path.read_bytes()
+    path.write_bytes(before + b"\n# another line\n")
+    yield
+    path.write_bytes(before)
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
@@ -80,13 +144,104 @@ def path_of(module: str, pipeline: Pipeline) -> str | None:
 
 def test_what_a_stage_loads_is_what_it_depends_on(run: Run) -> None:
     missing = {}
-    for address, traced in run.traced.items():
-        modules = set(traced["modules"]) - HARMLESS.keys() - {*PACKAGES}
-        paths = {path_of(module, run.pipeline) for module in modules} - {None}
-        lost = sorted(p for p in paths if not run.stages[address].depends_on(p))
+    for address in run.traced:
+        lost = sorted(p for p in run.loaded(address) if not run.stages[address].depends_on(p))
         if lost:
             missing[address] = lost
     assert missing == {}
+
+
+@pytest.mark.promise("Whatever file a stage reads, a change of it makes the stage stale.")
+def test_what_a_stage_reads_is_what_it_or_what_it_waits_for_depends_on(
+    run: Run, record_property: Callable[[str, object], None]
+) -> None:
+    """(Pages show the hashes in the lock file, which change with what they are the hashes of.)"""
+    missing, tried = {}, 0
+    for address, traced in run.traced.items():
+        read = {p for p in traced["read"] if not p.endswith((".py", ".pyc")) and p not in LOCKS}
+        read = {p for p in read if not any(covers(out, p) for out in run.stages[address].outs)}
+        tried += len(read)
+        if lost := sorted(p for p in read if not run.stale_by_itself(address, p)):
+            missing[address] = lost
+    assert missing == {}
+    assert tried > len(run.stages)
+    record_property("tried", tried)
+
+
+@pytest.mark.promise("A changed line makes every stage stale whose output it can change.")
+def test_dvc_finds_every_stage_stale_that_loads_or_reads_the_file_in_which_a_line_changed(
+    run: Run, record_property: Callable[[str, object], None]
+) -> None:
+    missing, tried = {}, 0
+    for address, traced in run.traced.items():
+        of_code = run.loaded(address) | {p for p in traced["read"] if not p.endswith(".py")}
+        asked = of_code & run.stale.keys()
+        tried += len(asked)
+        if lost := sorted(path for path in asked if address not in run.stale[path]):
+            missing[address] = lost
+    assert missing == {}
+    record_property("tried", tried)
+
+
+# What trains: methods of params.yaml, the generalisations, posteriors, and what the paper's authors
+# or nobody ran.
+TRAINING = ("train", "solve", "sweep", "general_train", "posteriors", "as_run", "tried")
+
+
+def training(stages: dict[str, Stage]) -> set[str]:
+    doors = {address: stage.cmd.split()[2] for address, stage in stages.items()}
+    return {address for address, door in doors.items() if door.removeprefix("stages.") in TRAINING}
+
+
+@pytest.mark.promise("A comment in a module that trains nothing trains nothing.")
+def test_a_line_in_a_file_that_no_training_loads_trains_nothing(
+    run: Run, record_property: Callable[[str, object], None]
+) -> None:
+    trained = training(run.stages)
+    loaded = set().union(*(run.loaded(a) | {*run.traced[a]["read"]} for a in trained))
+    others = sorted(run.stale.keys() - loaded)
+    assert len(others) > len(run.stale) / 2
+    assert {path: run.stale[path] & trained for path in others if run.stale[path] & trained} == {}
+    record_property("tried", len(others))
+
+
+@pytest.mark.parametrize(
+    "folder", ["infofair/methods", "infofair/datasets", "study/general/models"]
+)
+@pytest.mark.promise("A new method, dataset or study trains itself and nothing else.")
+def test_a_new_file_trains_nothing_that_was_there(folder: str, run: Run) -> None:
+    with run.pipeline.dvc() as repo:
+        of_training = training(run.stages)
+        stages = [s for s in repo.index.stages if s.addressing in of_training]
+        deps = [
+            d for s in stages for d in s.deps if covers(d.def_path, folder) or folder in d.def_path
+        ]
+        before = [dep.get_hash() for dep in deps]
+        path = run.pipeline.folder / folder / "brand_new.py"
+        path.write_text("NEW = True\n")
+        after = [dep.get_hash() for dep in deps]
+        path.unlink()
+    assert deps and after == before
+
+
+@pytest.mark.promise("A changed line makes every stage stale whose output it can change.")
+def test_the_stages_of_params_yaml_depend_on_what_those_of_the_small_run_load(
+    run: Run, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """All datasets and methods: each has the code of its kind, and a file of its own."""
+    own = ("infofair/datasets/", "infofair/methods/", "study/general/models/",
+           "study/general/figures/")  # fmt: skip
+    missing, tried = {}, 0
+    for address, stage in write_repository(tmp_path / "repository").stages.items():
+        door, kind = stage.cmd.split()[2], (stage.pipeline, stage.name)
+        alike = [a for a, s in run.stages.items() if (s.pipeline, s.name) == kind]
+        alike = alike or [a for a, s in run.stages.items() if s.cmd.split()[2] == door]
+        loaded = {path for a in alike for path in run.loaded(a) if not path.startswith(own)}
+        tried += len(loaded)
+        if lost := sorted(path for path in loaded if not stage.depends_on(path)):
+            missing[address] = lost
+    assert missing == {}
+    record_property("tried", tried)
 
 
 def test_what_trains_is_seen_to_be_loaded(run: Run) -> None:

@@ -48,6 +48,9 @@ def results(folder: Path) -> dict[Path, bytes]:
 
 
 @pytest.mark.parametrize("stage", BEFORE)
+@pytest.mark.promise(
+    "Where Python or packages are missing, one message says so, and results survive."
+)
 def test_with_a_python_without_our_packages_a_stage_says_so_and_results_survive(
     stage: str, clone: Path, tmp_path: Path
 ) -> None:
@@ -109,6 +112,9 @@ def make(clone: Path, tools: Path, *arguments: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.promise(
+    "Where Python or packages are missing, one message says so, and results survive."
+)
 def test_without_a_python_make_says_what_to_install(clone: Path, tools: Path) -> None:
     program(tools / "python3.11", "exit 127")  # pyenv has one for each Python of another shell
     done = make(clone, tools)

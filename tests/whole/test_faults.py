@@ -96,6 +96,7 @@ def mounted() -> Iterator[Callable[[Path], None]]:
 
 
 @pytest.mark.parametrize("path", WRITING)
+@pytest.mark.promise("A full disk and a read-only one are named, and change nothing.")
 def test_a_full_disk_and_a_read_only_one_are_named_and_change_nothing(
     path: str, finished: Path, mounted: Callable[[Path], None]
 ) -> None:
@@ -126,6 +127,7 @@ def flip(path: Path) -> None:
         (RAW, "preprocess", f"{RAW} has changed since it was downloaded: "),
     ],
 )
+@pytest.mark.promise("A damaged file is noticed, named and made anew; no result is ever wrong.")
 def test_a_stage_names_a_damaged_file_and_writes_nothing(
     path: str, stage: str, expected: str, finished: Path
 ) -> None:
@@ -135,6 +137,7 @@ def test_a_stage_names_a_damaged_file_and_writes_nothing(
     assert "\n" not in said
 
 
+@pytest.mark.promise("A damaged file is noticed, named and made anew; no result is ever wrong.")
 def test_no_changed_byte_of_predictions_changes_what_is_evaluated(workspace: Path) -> None:
     data = prepared(rows=60)
     save_predictions(data)
@@ -151,6 +154,7 @@ def test_no_changed_byte_of_predictions_changes_what_is_evaluated(workspace: Pat
             assert str(problem).startswith(f"{PREDICTIONS} is damaged"), what
 
 
+@pytest.mark.promise("A damaged file is noticed, named and made anew; no result is ever wrong.")
 def test_no_changed_byte_of_the_record_of_raw_files_changes_what_it_says(workspace: Path) -> None:
     place("compas", datasets.load("compas").simulate(300, 0))
     folder = paths.raw("compas")

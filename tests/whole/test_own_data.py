@@ -82,6 +82,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
 
 
 @pytest.mark.slow
+@pytest.mark.promise("A CSV of yours stays out of git.")
 def test_what_the_document_says_leads_to_rows_that_git_does_not_see(followed: Pipeline) -> None:
     followed.repro("preprocess@loans")
     data = Prepared.load(followed.folder / paths.processed("loans"))
@@ -93,6 +94,7 @@ def test_what_the_document_says_leads_to_rows_that_git_does_not_see(followed: Pi
 
 
 @pytest.mark.slow
+@pytest.mark.promise("What docs/your-own-data.md says leads to the figures.")
 def test_what_the_document_says_leads_to_the_figures(followed: Pipeline) -> None:
     folder = followed.folder
     assert blocks("bash")[-1] == "dvc repro\n"

@@ -1,11 +1,13 @@
 """The three dvc.yaml: what each stage depends on and writes, as DVC understands them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from infofair import methods
-from study import paths, plans
+from study import params, paths, plans
 from tests.conftest import ROOT, paper_params
 from tests.repository import PIPELINES, Pipeline, Stage, covers, write_repository
 
@@ -192,6 +194,29 @@ def test_a_new_method_is_a_dependency_of_its_own_stages_and_of_what_shows_params
     assert {s.name for s in found if not s.trains} <= showing
     trained = {s.address.rpartition(":")[2] for s in found if s.trains}
     assert trained == {f"{kind}@{d}-hsic" for kind in ("train", "sweep") for d in asked.datasets}
+
+
+LISTED = [*paper_params().compared, *paper_params().methods.ablations]
+
+
+def without(content: Any, method: str) -> Any:
+    """params.yaml, of whose lists the method is in none."""
+    if isinstance(content, dict):
+        return {key: without(value, method) for key, value in content.items()}
+    return [x for x in content if x != method] if isinstance(content, list) else content
+
+
+@pytest.mark.parametrize("method", [name for name in LISTED if name != "vanilla"])
+@pytest.mark.promise("A new method, dataset or study trains itself and nothing else.")
+def test_a_method_that_is_added_changes_the_plan_of_no_other_training(method: str) -> None:
+    content = YAML(typ="safe").load(ROOT / "params.yaml")
+    after = dict(plans.everything(params.check(content)))
+    before = dict(plans.everything(params.check(without(content, method))))
+    new = after.keys() - before.keys()
+    assert new and all(path.stem == method for path in new)
+    kinds = ("train", "sweep", "luck", "as_run", "posteriors", "general")
+    trained = [p for p in before if p.parts[2] in kinds and p != paths.plan("luck")]  # its table's
+    assert [path for path in trained if after[path] != before[path]] == []
 
 
 def test_a_dataset_is_a_dependency_of_its_own_stages_and_of_what_asks_all(

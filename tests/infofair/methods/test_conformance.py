@@ -289,6 +289,7 @@ SHAPES = [  # layers, features, rows of a minibatch (of 240: the last has 18, 48
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("name", EVERYONE)
+@pytest.mark.promise("A model's bits do not depend on which models share its pass.")
 def test_a_models_bits_are_the_same_whoever_shares_its_pass(name: str, shape: Any) -> None:
     """Probabilities, curves and parameters; also as others leave when they have stopped."""
     hidden, features, batch_size = shape
@@ -384,6 +385,7 @@ def test_the_strength_makes_a_difference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.promise("A kept network predicts what was predicted.")
 def test_a_kept_network_predicts_what_was_predicted(name: str, tmp_path: Path) -> None:
     method, data = make(name), prepared(rows=300)
     found = run(method, settings_of(method, data), data=data, hidden=(8, 6), epochs=2)

@@ -30,6 +30,27 @@ def dies(number: int, folder: Path) -> int:
     return square(number, folder)
 
 
+def hangs_once(number: int, folder: Path) -> int:
+    square(number, folder)
+    if number == 2 and calls_of(folder, 2) == 1:
+        time.sleep(3600)
+    return number**2
+
+
+def hangs(number: int, folder: Path) -> int:
+    if number == 2:
+        time.sleep(3600)
+    return square(number, folder)
+
+
+def waits(number: int, folder: Path) -> int:
+    """Until somebody says that it is time."""
+    square(number, folder)
+    while number and not (folder / "go").exists():
+        time.sleep(0.05)
+    return number**2
+
+
 def fails(number: int, folder: Path) -> int:
     if number == 2:
         raise Problem("number 2 cannot be done")

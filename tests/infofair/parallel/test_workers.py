@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from infofair import kernels, methods
 from infofair.errors import Problem
 from infofair.methods.base import Solver
-from infofair.parallel import workers
+from infofair.parallel import progress, workers
 from infofair.training import fit, plan, solve
 from infofair.training.plan import Job, Trained, Training, Variant
 from tests.conftest import ROOT
@@ -27,7 +28,10 @@ from tests.infofair.parallel.calls import (
     dies,
     dies_once,
     fails,
+    hangs,
+    hangs_once,
     square,
+    waits,
     with_large,
 )
 from tests.simulated import prepared
@@ -67,6 +71,7 @@ def test_an_error_in_a_call_is_raised_as_it_is(some: None, tmp_path: Path) -> No
         run(fails, tmp_path)
 
 
+@pytest.mark.promise("What a killed worker did is done again.")
 def test_what_a_killed_process_did_is_done_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,20 +131,82 @@ def test_workers_are_as_many_as_asked_for_or_one_per_core(monkeypatch: pytest.Mo
             workers.local()
 
 
+@pytest.mark.promise("A worker that hangs is ended, its work done again, and what hung is named.")
+def test_a_process_that_hangs_is_ended_and_its_work_done_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "2")
+    monkeypatch.setenv("INFOFAIR_TIMEOUT", "5")
+    assert run(hangs_once, tmp_path) == [0, 1, 4, 9]
+    assert calls_of(tmp_path, 2) == 2
+    assert "a stage: no result for 5 s of: call 2\n" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.promise("A worker that hangs is ended, its work done again, and what hung is named.")
+def test_a_call_that_always_hangs_ends_the_stage_and_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "2")
+    monkeypatch.setenv("INFOFAIR_TIMEOUT", "3")
+    with pytest.raises(Problem, match=r"hung or died in each of 3 attempts at: call 2; .* 3 s$"):
+        run(hangs, tmp_path)
+
+
+def test_a_time_out_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INFOFAIR_TIMEOUT", raising=False)
+    monkeypatch.delenv("INFOFAIR_SCHEDULER", raising=False)
+    assert workers.timeout() is None
+    monkeypatch.setenv("INFOFAIR_SCHEDULER", "tcp://127.0.0.1:1")
+    assert workers.timeout() == workers.HANGS
+    for wrong in ("0", "-1", "1.5", "soon"):
+        monkeypatch.setenv("INFOFAIR_TIMEOUT", wrong)
+        with pytest.raises(Problem, match=f"INFOFAIR_TIMEOUT={wrong}"):
+            workers.timeout()
+
+
+@pytest.mark.promise("A result that arrives twice counts once.")
+def test_a_result_that_arrives_twice_counts_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def twice(calls: Iterator[Any]) -> Iterator[Any]:
+        for function, given, _ in calls:
+            yield function(*given)
+            yield function(*given)
+
+    shown: list[int] = []
+    bar = type("Bar", (progress._Quiet,), {"update": lambda self: shown.append(1)})
+    monkeypatch.setattr(workers.joblib, "Parallel", lambda **how: twice)
+    monkeypatch.setattr(workers, "progress_bar", lambda *_, **__: bar())
+    assert run(square, tmp_path) == [0, 1, 4, 9]
+    assert len(shown) == 4
+    assert calls_of(tmp_path, 2) == 2
+
+
 # -- a Dask cluster -----------------------------------------------------------------------------
 
 
 class Cluster:
     """A real scheduler and workers, each a process of its own, on loopback."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, keys: Path | None = None) -> None:
         pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
         self.folder = folder
         self.running: list[subprocess.Popen[bytes]] = []
         self.environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        found = folder / "scheduler.json"
-        self.start("dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-                   "--scheduler-file", str(found))  # fmt: skip
+        self.options: list[str] = []
+        if keys is not None:
+            files = {"ca-file": "ca", "cert": "cert", "key": "key"}.items()
+            self.options += [f"--tls-{option}={keys / name}.pem" for option, name in files]
+        self.schedule("0", *(["--protocol", "tls"] if keys else []))
+
+    def schedule(self, port: str, *options: str) -> None:
+        """Start a scheduler."""
+        found = self.folder / "scheduler.json"
+        found.unlink(missing_ok=True)
+        self.scheduler = self.start(
+            "dask", "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard",
+            "--scheduler-file", str(found), *self.options, *options)  # fmt: skip
         self.wait(lambda: found.exists() and found.read_text().strip().endswith("}"))
         self.address = json.loads(found.read_text())["address"]
 
@@ -161,7 +228,7 @@ class Cluster:
                           "--no-dashboard", "--host", "127.0.0.1")  # fmt: skip
 
     def command(self) -> subprocess.Popen[bytes]:
-        """What `make worker` starts, where no kernel is chosen yet."""
+        """What `make worker` starts, where no kernel is chosen yet; it starts workers anew."""
         for name in kernels.KERNELS:
             self.environment.pop(name, None)
         return self.start(
@@ -219,6 +286,7 @@ def killed_while(busy: Callable[[], bool], process: subprocess.Popen[bytes]) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.promise("A cluster gives the bits of this machine, though a worker is killed.")
 def test_training_on_a_cluster_gives_the_bits_of_the_local_run_though_a_worker_is_killed(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -257,6 +325,7 @@ def test_training_on_a_cluster_gives_the_bits_of_the_local_run_though_a_worker_i
 @pytest.mark.parametrize(
     ("method", "knobs"), [("lfr", {"prediction": (0.1,), "parity": (0.1, 0.5)}), ("gerryfair", {})]
 )
+@pytest.mark.promise("A cluster gives the bits of this machine, though a worker is killed.")
 def test_fits_on_a_cluster_have_the_bits_of_the_local_run(
     method: str, knobs: dict[str, Any], cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +373,7 @@ def test_a_cluster_with_a_single_worker_of_our_command_is_used(
 
 
 @pytest.mark.slow
+@pytest.mark.promise("A worker of a cluster whose code or packages differ is refused.")
 def test_a_worker_that_chose_no_kernels_is_refused(cluster: Cluster, tmp_path: Path) -> None:
     if not kernels._wanted():
         pytest.skip("no AVX2: there is nothing to choose")
@@ -324,18 +394,116 @@ def test_an_error_on_a_cluster_is_raised_as_it_is(cluster: Cluster, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_worker_with_other_code_is_refused(
+@pytest.mark.promise("A worker of a cluster whose code or packages differ is refused.")
+def test_a_worker_with_other_code_or_packages_is_refused(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster.worker()
     ready(cluster, 1)
-    other = workers.identity() | {"the code in infofair/": "0123456789ab"}
-    monkeypatch.setattr(workers, "identity", lambda: other)
-    with pytest.raises(
-        Problem, match=r"worker on .* differs: the code in infofair/: .* here 012345"
+    own = workers.identity()
+    for what, value in (("the code in infofair/", "0123456789ab"), ("torch", "2.0.1")):
+        monkeypatch.setattr(workers, "identity", lambda other=own | {what: value}: other)
+        with pytest.raises(Problem, match=rf"worker on .* differs: {what}: .* here {value}"):
+            run(square, tmp_path)
+        assert not calls_of(tmp_path, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.promise("A scheduler that is started anew in mid-stage costs no result.")
+def test_a_scheduler_that_restarts_in_the_middle_is_waited_for(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster.command()
+    ready(cluster, 1)
+    port = cluster.address.rpartition(":")[2]
+
+    def restart() -> None:
+        cluster.wait(lambda: calls_of(tmp_path, 0) + calls_of(tmp_path, 1) > 1)
+        time.sleep(2)  # so that the result of the first is here
+        cluster.scheduler.kill()
+        cluster.scheduler.wait()
+        cluster.schedule(port)
+        (tmp_path / "go").touch()
+        cluster.command()  # as a service would; what is left of the old one ends by itself
+
+    restarting = threading.Thread(target=restart)
+    restarting.start()
+    assert run(waits, tmp_path) == [0, 1, 4, 9]
+    restarting.join()
+    assert "a stage: a worker died" in capsys.readouterr().err
+    assert calls_of(tmp_path, 0) == 1  # what had arrived was not done again
+
+
+@pytest.mark.slow
+@pytest.mark.promise("A worker that hangs is ended, its work done again, and what hung is named.")
+def test_a_worker_of_a_cluster_that_hangs_is_started_anew_and_named(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    cluster.command()
+    ready(cluster, 1)
+    monkeypatch.setenv("INFOFAIR_TIMEOUT", "10")
+    assert run(hangs_once, tmp_path) == [0, 1, 4, 9]
+    said = capsys.readouterr().err
+    assert "a stage: no result for 10 s of: call 2" in said
+    assert "(started anew: the workers at tcp://127.0.0.1:" in said
+
+
+def write_keys(folder: Path) -> Path:
+    """An authority, and a key and certificate that it signed."""
+    folder.mkdir()
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    new = "-newkey rsa:2048 -nodes -keyout"
+    for command in (
+        f"req -x509 -days 2 -subj /CN=ours {new} ca.key -out ca.pem",
+        f"req -subj /CN=127.0.0.1 {new} key.pem -out asked",
+        "x509 -req -days 2 -in asked -CA ca.pem -CAkey ca.key -CAcreateserial -extfile names "
+        "-out cert.pem",
     ):
-        run(square, tmp_path)
-    assert not calls_of(tmp_path, 0)
+        subprocess.run(["openssl", *command.split()], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with")
+@pytest.mark.promise("A tls:// cluster is used with our certificates, and not with others.")
+def test_a_cluster_with_certificates_is_used_and_a_stranger_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    keys, others = write_keys(tmp_path / "keys"), write_keys(tmp_path / "others")
+    (tmp_path / "calls").mkdir()
+    (tmp_path / "cluster").mkdir()
+    cluster = Cluster(tmp_path / "cluster", keys)
+    try:
+        assert cluster.address.startswith("tls://127.0.0.1:")
+        monkeypatch.setenv("INFOFAIR_SCHEDULER", cluster.address)
+        monkeypatch.setattr(workers, "PATIENCE", 5)
+        monkeypatch.setenv("INFOFAIR_TLS", str(others))
+        with pytest.raises(Problem, match=f"{cluster.address}: no Dask scheduler .*certificates$"):
+            workers.count()
+        monkeypatch.delenv("INFOFAIR_TLS")
+        with pytest.raises(Problem, match=f"{cluster.address}: no Dask scheduler .*certificates$"):
+            workers.count()
+        monkeypatch.setattr(workers, "PATIENCE", 300)
+        monkeypatch.setenv("INFOFAIR_TLS", str(keys))
+        cluster.environment["INFOFAIR_TLS"] = str(keys)
+        cluster.command()
+        ready(cluster, 1)
+        assert run(square, tmp_path / "calls") == [0, 1, 4, 9]
+    finally:
+        cluster.stop()
+
+
+def test_a_folder_without_a_certificate_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    (tmp_path / "ca.pem").touch()
+    monkeypatch.setenv("INFOFAIR_TLS", str(tmp_path))
+    monkeypatch.setenv("INFOFAIR_SCHEDULER", "tls://127.0.0.1:1")
+    with pytest.raises(Problem, match=r"INFOFAIR_TLS=.*: cert.pem is missing"):
+        workers.count()
 
 
 @pytest.mark.slow

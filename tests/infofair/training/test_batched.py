@@ -68,6 +68,7 @@ def test_vanilla_is_the_plain_loop_without_its_fairness_terms() -> None:
         np.testing.assert_allclose(model.probabilities["test"], expected, atol=2e-5)
 
 
+@pytest.mark.promise("The same run twice gives the same bits.")
 def test_the_same_run_twice_gives_the_same_bits() -> None:
     first, second = run(), run()
     assert all(same_bits(first[key], second[key]) for key in first)

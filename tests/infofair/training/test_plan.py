@@ -59,6 +59,7 @@ def test_neighbours_have_the_same_minibatches_or_the_same_features() -> None:
 
 
 @pytest.mark.parametrize("method", ["infofair", "gdp", "adversarial"])
+@pytest.mark.promise("A model's bits do not depend on which models share its pass.")
 def test_a_model_has_the_same_bits_in_every_share(method: str) -> None:
     """Also where a share has more models of one seed than of another."""
     data, job = prepared(), job_of(method)

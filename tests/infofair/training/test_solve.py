@@ -84,6 +84,7 @@ def bits(found: list[solve.Solved]) -> list[object]:
         pytest.param(GerryFair(), ("1", "2", "3"), marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.promise("The number of workers changes no bit.")
 def test_the_number_of_workers_changes_no_bit(
     method: Solver, counts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,4 +122,4 @@ def test_what_is_run_again_is_what_the_lock_names_and_git_has(tmp_path: Path) ->
     for command in (["init", "--quiet"], ["add", "--all"]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     (tmp_path / "results/predictions").write_text("in the cache")
-    assert verify.results(tmp_path, verify.LOCK) == ours
+    assert verify.results(tmp_path, Path("dvc.lock")) == ours

@@ -1,0 +1,173 @@
+"""The promises of docs/reproducibility.md: which tests try them, how often, and what happened.
+
+A test says which promise it tries, `@pytest.mark.promise("…")`, and with
+`record_property("tried", n)` how often, if not once. `pytest -m promise --promises` runs them and
+writes what became of each to docs/promises.json, and from that the table; a run of some tests
+replaces the records of these. `python -m tests.promises` writes the table alone.
+"""
+
+import ast
+import json
+import os
+import platform
+import shlex
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infofair.storage import write_json, write_text
+
+ROOT = Path(__file__).parent.parent
+RECORDS = ROOT / "docs/promises.json"
+PAGE = ROOT / "docs/reproducibility.md"
+BEGIN, END = "<!-- promises: written by `make promises` -->\n", "<!-- end of the promises -->\n"
+MARK = "promise"
+FACTORS = ("INFOFAIR_FAULTS", "INFOFAIR_FUZZ", "INFOFAIR_VERIFY")  # how often, and what
+
+
+# -- while pytest runs -----------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--promises", action="store_true", help="record what became of the promises (docs/)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("promises") and not hasattr(config, "workerinput"):  # not xdist's workers
+        config.pluginmanager.register(Recorder())
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What a test promises goes with its report, also from a worker of xdist's."""
+    item.user_properties += [(MARK, mark.args[0]) for mark in item.iter_markers(MARK)]
+
+
+class Recorder:
+    """Collects what became of every test that tries a promise."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, dict[str, Any]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        properties = dict(report.user_properties)
+        if MARK not in properties or (report.when != "call" and report.passed):
+            return
+        test = report.nodeid.partition("[")[0]
+        empty = {"passed": 0, "failed": 0, "skipped": 0, "reasons": []}
+        record = self.records.setdefault(test, {"promise": properties[MARK], **empty})
+        if report.skipped:
+            record["skipped"] += 1
+            reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else "expected")
+            record["reasons"] = sorted({*record["reasons"], reason.removeprefix("Skipped: ")})
+        else:
+            record[report.outcome] += int(properties.get("tried", 1))
+
+    def pytest_sessionfinish(self) -> None:
+        if not self.records:
+            return
+        about = {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}
+        found = {
+            test: record | {"command": command(test, os.environ)} | about
+            for test, record in self.records.items()
+        }
+        kept = {test: of for test, of in load().items() if test in marked()}
+        # what was not tried now may have been on another day, or another machine
+        new = {t: of for t, of in found.items() if t not in kept or of["passed"] + of["failed"]}
+        write_json(RECORDS, dict(sorted({**kept, **new}.items())))
+        write_table()
+
+
+def command(test: str, environment: Mapping[str, str]) -> str:
+    """What runs the test, and as often."""
+    often = [f"{n}={shlex.quote(environment[n])}" for n in FACTORS if environment.get(n)]
+    return " ".join([*often, "pytest", "-m", MARK, test.partition("::")[0]])
+
+
+def machine() -> str:
+    cpu = Path("/proc/cpuinfo")
+    names = [line for line in cpu.read_text().splitlines() if line.startswith("model name")]
+    model = names[0].partition(":")[2].strip() if names else platform.machine()
+    return f"{platform.system()}, {os.cpu_count()} × {model}, Python {platform.python_version()}"
+
+
+# -- the tests that try them -----------------------------------------------------------------------
+
+
+def marked() -> dict[str, str]:
+    """The promise of every test that is marked with one."""
+    return dict(
+        found for path in sorted((ROOT / "tests").rglob("test_*.py")) for found in _marked(path)
+    )
+
+
+def _marked(path: Path) -> Iterator[tuple[str, str]]:
+    text = path.read_text(encoding="utf-8")
+    if f"mark.{MARK}(" not in text:
+        return
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            for of in node.decorator_list:
+                if isinstance(of, ast.Call) and ast.unparse(of.func) == f"pytest.mark.{MARK}":
+                    yield f"{path.relative_to(ROOT)}::{node.name}", ast.literal_eval(of.args[0])
+
+
+def load() -> dict[str, dict[str, Any]]:
+    return json.loads(RECORDS.read_text(encoding="utf-8")) if RECORDS.exists() else {}
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+def untried(test: str, promise: str) -> dict[str, Any]:
+    """What is known of a test that was not run yet."""
+    counts = {"passed": 0, "failed": 0, "skipped": 1, "reasons": ["not yet"]}
+    return {"promise": promise, **counts, "command": command(test, {}), "date": "", "machine": ""}
+
+
+def table(records: dict[str, dict[str, Any]]) -> str:
+    """One row for each promise; what several tests try of it is counted together."""
+    by_promise: dict[str, list[dict[str, Any]]] = {}
+    for test, promise in marked().items():
+        by_promise.setdefault(promise, []).append(records.get(test) or untried(test, promise))
+    lines = ["| promise | tried by | how often | what happened | last |", "|---|---|---:|---|---|"]
+    for promise, of in by_promise.items():
+        tried = sum(record["passed"] + record["failed"] for record in of)
+        commands = "<br>".join(f"`{command}`" for command in sorted({r["command"] for r in of}))
+        cells = (promise, commands, f"{tried:,}", _happened(of), _last(of))
+        lines.append(f"| {' | '.join(cells)} |")
+    machines = sorted({record["machine"] for record in records.values()})
+    counted = f"{len(by_promise)} promises, {len(records)} tests; machines: {'; '.join(machines)}."
+    return "\n".join([*lines, "", counted, ""])
+
+
+def _last(records: list[dict[str, Any]]) -> str:
+    return min((record["date"] for record in records if record["date"]), default="–")
+
+
+def _happened(records: list[dict[str, Any]]) -> str:
+    failed = sum(record["failed"] for record in records)
+    passed = sum(record["passed"] for record in records)
+    skipped = sum(record["skipped"] for record in records)
+    said = [f"**broken** {failed:,} times"] if failed else ["kept"] if passed else []
+    reasons = sorted({reason for record in records for reason in record["reasons"]})
+    said += [f"{skipped} not tried: {'; '.join(reasons)}"] if skipped else []
+    return ", ".join(said).replace("|", "\\|")
+
+
+def page(text: str, records: dict[str, dict[str, Any]]) -> str:
+    """The document with the table of these records."""
+    before, _, rest = text.partition(BEGIN)
+    return before + BEGIN + "\n" + table(records) + "\n" + END + rest.partition(END)[2]
+
+
+def write_table() -> None:
+    write_text(PAGE, page(PAGE.read_text(encoding="utf-8"), load()))
+
+
+if __name__ == "__main__":
+    write_table()

@@ -1,0 +1,78 @@
+"""The table of promises: it is what the tests' own records say, of the tests that there are."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests import promises
+
+
+def test_the_committed_table_is_what_the_committed_records_give() -> None:
+    text = promises.PAGE.read_text(encoding="utf-8")
+    assert promises.page(text, promises.load()) == text
+
+
+def test_every_record_is_of_a_test_that_there_is_and_of_what_it_promises() -> None:
+    """And of a test without one the table says that it was not tried yet."""
+    recorded = {test: of["promise"] for test, of in promises.load().items()}
+    assert recorded.items() <= promises.marked().items()
+
+
+def report(test: str, outcome: str, when: str = "call", why: str = "", **more: Any) -> Any:
+    return SimpleNamespace(
+        nodeid=f"tests/whole/test_x.py::{test}",
+        outcome=outcome,
+        passed=outcome == "passed",
+        skipped=outcome == "skipped",
+        when=when,
+        longrepr=("", 1, f"Skipped: {why}"),
+        user_properties=list(more.items()),
+    )
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Records of another run, and a document without a table."""
+    records, page = tmp_path / "promises.json", tmp_path / "page.md"
+    old = {"promise": "C.", "passed": 1, "failed": 0, "skipped": 0, "reasons": []}
+    old |= {"command": "pytest -m promise tests/c.py", "date": "2020-01-01", "machine": "M"}
+    records.write_text(json.dumps({"c": old, "gone": old}))
+    page.write_text(f"before\n{promises.BEGIN}{promises.END}after\n")
+    monkeypatch.setattr(promises, "RECORDS", records)
+    monkeypatch.setattr(promises, "PAGE", page)
+    tests = {"c": "C.", **{f"tests/whole/test_x.py::test_{n}": f"{n.upper()}." for n in "abd"}}
+    monkeypatch.setattr(promises, "marked", lambda: tests)
+    return records, page
+
+
+def test_a_run_replaces_its_own_records_alone_and_the_table_counts_tries(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INFOFAIR_FAULTS", "20")
+    monkeypatch.delenv("INFOFAIR_FUZZ", raising=False)
+    recorder = promises.Recorder()
+    for of in (
+        report("test_a", "passed", "setup", promise="A."),
+        report("test_a", "passed", promise="A.", tried=20),
+        report("test_b[1]", "passed", promise="B."),
+        report("test_b[2]", "failed", promise="B."),
+        report("test_b[3]", "skipped", "setup", "no | disk", promise="B."),
+        report("test_unmarked", "failed"),
+    ):
+        recorder.pytest_runtest_logreport(of)
+    recorder.pytest_sessionfinish()
+    records, page = places
+    found = json.loads(records.read_text())
+    assert list(found) == ["c", "tests/whole/test_x.py::test_a", "tests/whole/test_x.py::test_b"]
+    rows = [line.split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")]
+    command = "`INFOFAIR_FAULTS=20 pytest -m promise tests/whole/test_x.py`"
+    assert [row[:4] for row in rows[1:]] == [
+        ["| C.", "`pytest -m promise tests/c.py`", "1", "kept"],
+        ["| A.", command, "20", "kept"],
+        ["| B.", command, "2", "**broken** 1 times, 1 not tried: no \\| disk"],
+        ["| D.", "`pytest -m promise tests/whole/test_x.py`", "0", "1 not tried: not yet"],
+    ]
+    assert page.read_text().startswith("before\n") and page.read_text().endswith("after\n")
