@@ -313,9 +313,7 @@ def _not_to_compare(params: Params) -> str | None:
             if name not in params.compared:
                 return f"comparison.{key}: {name!r} is neither under `methods` nor under `beyond`"
             solver = issubclass(methods.load(name), Solver)
-            if (key in ("paper", "large.trained") and solver) or (
-                key == "large.solved" and not solver
-            ):
+            if key != "unaware" and solver is (key != "large.solved"):
                 return f"comparison.{key}: {name!r} {'has' if solver else 'does not have'} a solver"
     for name in params.luck.methods:
         if name in methods.ABLATIONS or issubclass(methods.load(name), Solver):
@@ -346,10 +344,8 @@ def _not_general(params: Params) -> str | None:
             return f"general.runs.{name}: {run.dataset!r} is in the room {room}"
         if run.dataset in GENERAL and run.dataset not in asked.datasets:
             return f"general.runs.{name}: {run.dataset!r} is not under general.datasets"
-    for study in asked.studies:
-        if not asked.datasets_of(study):
-            return f"general.studies: {study!r} has no run under general.runs"
-    return None
+    idle = (study for study in asked.studies if not asked.datasets_of(study))
+    return next((f"general.studies: {name!r} has no run under general.runs" for name in idle), None)
 
 
 def _shown(value: object) -> str:
@@ -369,10 +365,8 @@ def _line(model: type[BaseModel], problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
         for part in problem["loc"][:-1]:
             model = _inner(model, part)
-        return (
-            f"{key} = {_shown(problem['input'])}: unknown key; "
-            f"allowed: {', '.join(model.model_fields)}"
-        )
+        allowed = ", ".join(model.model_fields)
+        return f"{key} = {_shown(problem['input'])}: unknown key; allowed: {allowed}"
     return f"{key} = {_shown(problem['input'])}: {message.removeprefix('input ')}"
 
 

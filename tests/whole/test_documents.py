@@ -155,8 +155,8 @@ def test_paths_in_backticks_exist(document: str) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_commands_exist(document: str) -> None:
     code = "\n".join([text(document), prose(document)])
-    targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
-    made = re.findall(r"(?:`|^)make ([a-z]+)", code, re.MULTILINE)
+    targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE))
+    made = re.findall(r"(?:`|^)make ([a-z-]+)", code, re.MULTILINE)
     assert set(made) <= targets
     modules = re.findall(r"python -m ((?:study|stages|bench|examples)[\w.]*)", code)
     assert [name for name in modules if find_spec(name) is None] == []
