@@ -17,6 +17,8 @@ and, with --beyond, which takes another hour,
     beyond_minutes    `make beyond` (the comparison and the generalisations) after that
     luck_minutes      `make luck` after that
 
+With --nothing only the two ratios are measured, in this work tree, where nothing may be left to do.
+
 Run it on an idle machine, with INFOFAIR_MIRROR set if the public addresses are out of reach.
 """
 
@@ -86,6 +88,15 @@ def seconds(command: list[str], folder: Path) -> float:
     return time.perf_counter() - start
 
 
+def nothing_to_do(folder: Path) -> dict[str, float]:
+    """Ratios to `dvc version`, of DVC and of DVC as make calls it."""
+    own = ["dvc", "version"], ["dvc", "repro"], [*QUICK, "repro"]
+    times = [[seconds(command, folder) for command in own] for _ in range(5)]
+    plain, made = (round(median(spent[i] / spent[0] for spent in times), 1) for i in (1, 2))
+    print(f"nothing to do: {plain} times `dvc version`, as make calls it {made}")
+    return {"noop_ratio": plain, "make_noop_ratio": made}
+
+
 def by_method(inside: dict[str, float]) -> dict[str, float]:
     """Seconds of all datasets together; stages are called train@adult-gdp, solve@adult-lfr, …"""
     methods: dict[str, float] = {}
@@ -98,19 +109,17 @@ def by_method(inside: dict[str, float]) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--beyond", action="store_true", help="also the other pipelines")
+    parser.add_argument("--nothing", action="store_true", help="only what nothing to do costs")
     asked = parser.parse_args()
+    if asked.nothing:
+        record(**nothing_to_do(Path()))
+        return
     beyond: dict[str, float] = {}
     with TemporaryDirectory() as name:
         folder = Path(name)
         copy(folder)
         total, whole, inside = run_all([*QUICK, "repro"], folder)
-        noop = [
-            [
-                seconds(own, folder)
-                for own in (["dvc", "version"], ["dvc", "repro"], [*QUICK, "repro"])
-            ]
-            for _ in range(5)
-        ]
+        nothing = nothing_to_do(folder)
         if asked.beyond:
             for further in ("beyond", "luck"):
                 spent, _, _ = run_all([*QUICK, "repro", f"{further}/dvc.yaml"], folder)
@@ -127,13 +136,11 @@ def main() -> None:
         print(f"{method:<32}{spent:>10.1f}")
     baselines = sum(spent for method, spent in methods.items() if method in BASELINES)
     rest = sum(methods.values()) - baselines
-    plain, made = (median(times[i] / times[0] for times in noop) for i in (1, 2))
     overhead = total - sum(methods.values())
     alpha_rest = alpha - sum(stages[stage] for stage in trained)
     print(
         f"\nin all {total / 60:.1f} minutes, {overhead / 60:.1f} of them outside training; "
         f"seven baselines {baselines:.0f} s, other networks {rest:.0f} s; "
-        f"nothing to do: {plain:.1f} times `dvc version`, as make calls it {made:.1f}; "
         f"another alpha: {alpha / 60:.1f} minutes, {alpha - sum(trained.values()):.0f} s of them "
         f"outside training, {alpha_rest:.0f} s outside the stages that train"
     )
@@ -142,8 +149,7 @@ def main() -> None:
         overhead_minutes=round(overhead / 60, 1),
         baselines_ratio=round(baselines / rest, 2),
         seconds_by_method={method: round(spent, 1) for method, spent in sorted(methods.items())},
-        noop_ratio=round(plain, 1),
-        make_noop_ratio=round(made, 1),
+        **nothing,
         alpha_minutes=round(alpha / 60, 1),
         alpha_overhead_seconds=round(alpha - sum(trained.values())),
         alpha_rest_seconds=round(alpha_rest),
