@@ -141,6 +141,10 @@ bench: $(VENV)/dev ## speed of the batched pass, its growth, and where the time 
 	python -m bench.growth
 	python -m bench.cold
 
+peers: $(VENV)/dev ## time of others' code for the same (FFB, fairret, fairlearn, AIF360), as ratios (10 minutes)
+	$(INSTALL) --upgrade --target .peers --requirement bench/peers.txt
+	python -m bench.peers
+
 gpu-check: setup ## on a machine with a GPU: are its models the CPU's, how fast, in how much memory (minutes)
 	python -m bench.gpu_check --device $(or $(DEVICE),cuda)
 

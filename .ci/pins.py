@@ -13,6 +13,8 @@ wheel and source archive, so that they hold for any platform and Python. Wheels 
     cluster   for INFOFAIR_SCHEDULER
     dev       for tests
     cuda      what the index's build of torch brings along
+
+bench/peers.txt, which names its versions itself, gets the hashes of these.
 """
 
 import hashlib
@@ -43,6 +45,7 @@ ROOT = Path(__file__).parents[1]
 INDEX = "https://pypi.org/simple"
 LINK = re.compile(r'href="[^"#]*/([^"#/]+)#sha256=([0-9a-f]{64})"')
 HEAD = "# Made from constraints.txt by make pins; do not edit.\n"
+PEERS = ROOT / "bench" / "peers.txt"
 EXTRAS = {"run": "study", "cluster": "cluster", "dev": "oracles dev"}
 
 
@@ -133,16 +136,24 @@ def main() -> None:
     sets["cuda"] = cuda
     for option in ("index-url", "extra-index-url", "find-links"):
         configured(option)  # once, before there are threads
-    with ThreadPoolExecutor(8) as several:
-        found = dict(zip(pinned, several.map(hashes, pinned.values()), strict=True))
     (ROOT / "requirements").mkdir(exist_ok=True)
     for name, of in sets.items():
-        lines = [
-            " \\\n    ".join([_line(pinned[one], one in cuda), *_hashed(found[one])])
-            for one in sorted(of)
-        ]
-        text = HEAD + "".join(f"{line}\n" for line in lines)
-        (ROOT / "requirements" / f"{name}.txt").write_text(text, encoding="utf-8")
+        pins_of = {_line(pinned[one], one in cuda): pinned[one] for one in sorted(of)}
+        write(ROOT / "requirements" / f"{name}.txt", HEAD, pins_of)
+    head, *rest = PEERS.read_text(encoding="utf-8").splitlines(keepends=True)
+    named = [Requirement(line.split()[0]) for line in rest if line[0].isalpha()]
+    write(PEERS, head, {_line(pin, False): pin for pin in named})
+
+
+def write(path: Path, head: str, pinned: dict[str, Requirement]) -> None:
+    """A file for pip: each line, and the hashes of what it pins."""
+    with ThreadPoolExecutor(8) as several:
+        found = list(several.map(hashes, pinned.values()))
+    lines = [
+        " \\\n    ".join([line, *_hashed(digests)])
+        for line, digests in zip(pinned, found, strict=True)
+    ]
+    path.write_text(head + "".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def _line(pin: Requirement, cuda: bool) -> str:
