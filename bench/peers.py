@@ -41,8 +41,7 @@ from infofair import methods
 from infofair.data import dataset as datasets
 from infofair.data.prepare import Preparation, prepare
 from infofair.data.prepared import ALL, Prepared
-from infofair.methods.base import Network
-from infofair.methods.expgrad import ExpGrad
+from infofair.methods.base import Network, Solver
 from infofair.thresholds import Curves
 from infofair.training import plan
 from infofair.training.plan import Job, Training, Variant
@@ -211,7 +210,8 @@ def expgrad(data: Prepared) -> float:
         DemographicParity(difference_bound=bound),
         max_iter=rounds,
     )
-    ours = ExpGrad(difference=bound, rounds=rounds)
+    ours = methods.make("expgrad", difference=bound, rounds=rounds)
+    assert isinstance(ours, Solver)
     own = task.X["train"], task.y["train"]
     return seconds(lambda: theirs.fit(*own, sensitive_features=task.s["train"])) / seconds(
         lambda: ours.fit(task, 0)

@@ -21,8 +21,8 @@ from tests.simulated import prepared
 
 FACTOR = 1.5  # by which the estimate may be above or below the peak
 
-# One worker, as then the work is done in the process itself. Of /proc, not resource: there a process
-# begins with the peak of the one that started it, and tests are large.
+# One worker, as then the work is done in the process itself. Of /proc, not resource: it begins
+# there with the peak of the process that started it, and tests are large.
 TRAINED = """
 import json, sys
 from infofair import kernels
