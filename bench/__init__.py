@@ -1,4 +1,5 @@
-"""Benchmarks: ratios of things measured in one run. `make bench` runs them all."""
+"""Benchmarks: ratios of things measured in one run. `make bench` runs them all, and what they record
+is in docs/speed.md, too."""
 
 import json
 import platform
@@ -18,6 +19,8 @@ def record(**figures: Any) -> None:
     import joblib
     import torch
 
+    from bench import document
+
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     machine = {
         "processor": _processor(),
@@ -28,6 +31,7 @@ def record(**figures: Any) -> None:
     }
     results.pop("machine", None)
     RESULTS.write_text(json.dumps(results | figures | {"machine": machine}, indent=2) + "\n")
+    document.main()
 
 
 def _processor() -> str:

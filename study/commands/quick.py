@@ -7,8 +7,10 @@ them, and each stage is a copy of it (a fork), which then loads our own code its
 that it is run in, and ends as any program does. Of a lock file only the stage that has ended is
 written anew: DVC itself reads and writes all of it, which takes seconds where there are a hundred
 stages. And a bare `repro`, which runs dvc.yaml, reads no other pipeline: DVC reads all that there
-are, which is most of what it does where there is nothing to do. What is run, hashed and recorded,
-DVC decides as ever; `dvc repro` makes the same bytes, a little later. `make repro` calls this.
+are, which is most of what it does where there is nothing to do; and where nothing has changed
+since it last found that, it is not asked again (study/unchanged.py). What is run, hashed and
+recorded, DVC decides as ever; `dvc repro` makes the same bytes, a little later. `make repro` calls
+this.
 """
 
 import gc
@@ -29,6 +31,7 @@ from typing import Any
 
 from infofair import kernels, parallel
 from infofair.storage import write_text
+from study import unchanged
 from study.cli import LOWER
 
 kernels.pin()  # for the process that loads the packages, which is started with these variables
@@ -167,6 +170,20 @@ def keep_to(file: str, index: Any) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    if arguments != ["repro"]:
+        return dvc(arguments)
+    if unchanged.since_remembered():
+        print("Data and pipelines are up to date.")
+        return 0
+    roots = unchanged.roots(Path("dvc.yaml"))
+    before = unchanged.looked_at(roots)
+    status = dvc(arguments)
+    if not status and unchanged.looked_at(roots) == before:
+        unchanged.remember(roots, before)
+    return status
+
+
+def dvc(arguments: list[str]) -> int:
     from dvc import cli, dvcfile  # type: ignore[import-untyped]
     from dvc.repo import index  # type: ignore[import-untyped]
     from dvc.stage import run as of_stages  # type: ignore[import-untyped]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import infofair
+from bench import document
 from infofair.data import load
 from infofair.training import fit
 from infofair.training.plan import Training
@@ -160,6 +161,11 @@ def test_commands_exist(document: str) -> None:
     assert set(made) <= targets
     modules = re.findall(r"python -m ((?:study|stages|bench|examples)[\w.]*)", code)
     assert [name for name in modules if find_spec(name) is None] == []
+
+
+def test_the_tables_of_the_speed_page_are_what_was_measured() -> None:
+    page = text("docs/speed.md")
+    assert page == document.page(page, json.loads(text("bench/results.json")))
 
 
 def test_what_the_speed_page_explains_was_measured() -> None:

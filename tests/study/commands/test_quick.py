@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir
 from copy import deepcopy
 from pathlib import Path
@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from dvc.utils.serialize import dumps_yaml, loads_yaml, parse_yaml_for_update
 
-from study import paths
+from study import paths, unchanged
+from study.commands import quick
 from study.commands.quick import Server, recorded
 from tests.conftest import ROOT
 
@@ -177,3 +178,58 @@ def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> No
     assert (tmp_path / "dvc.lock").exists()
     # a command that is not ours has a shell, as ever
     assert (tmp_path / "shell").read_text().strip().isdecimal()
+
+
+def test_where_nothing_changed_since_dvc_found_nothing_to_do_it_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And whatever does change, it is: content, a new file in a folder, a lost output, params."""
+    monkeypatch.chdir(tmp_path)
+    asked: list[list[str]] = []
+    monkeypatch.setattr(quick, "dvc", lambda arguments: asked.append(arguments) or 0)
+    (tmp_path / "rooms").mkdir()
+    for name in ("dvc.yaml", "params.yaml", "rooms/code.py", "made"):
+        (tmp_path / name).write_text("first\n")
+    of_stage = {"deps": [{"path": "rooms"}], "outs": [{"path": "made"}]}
+    (tmp_path / "dvc.lock").write_text(json.dumps({"stages": {"one": of_stage}}))
+
+    def is_asked() -> bool:
+        asked.clear()
+        assert quick.main(["repro"]) == 0
+        return bool(asked)
+
+    assert is_asked() and not is_asked()
+    changes: dict[str, Callable[[Path], object]] = {
+        "rooms/code.py": lambda path: path.write_text("other\n"),
+        "rooms/new.py": lambda path: path.touch(),
+        "made": lambda path: path.unlink(),
+        "params.yaml": lambda path: path.write_text("alpha: 2\n"),
+        "dvc.lock": lambda path: path.write_text(path.read_text() + " "),
+    }
+    for name, change in changes.items():
+        change(tmp_path / name)
+        assert is_asked(), name
+        assert not is_asked(), name
+    # what Python compiled is no dependency; another command is DVC's, always
+    (tmp_path / "rooms/__pycache__").mkdir()
+    (tmp_path / "rooms/__pycache__/code.pyc").touch()
+    assert not is_asked()
+    assert quick.main(["repro", "page"]) == 0
+    assert asked == [["repro", "page"]]
+
+
+def test_a_run_in_which_something_changed_is_not_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stage wrote something, or somebody edited a file that DVC had hashed; or it failed."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("dvc.yaml", "params.yaml", "dvc.lock"):
+        (tmp_path / name).write_text("stages: {}\n")
+    monkeypatch.setattr(
+        quick, "dvc", lambda _: (tmp_path / "params.yaml").write_text("alpha: 1\n") and 0
+    )
+    quick.main(["repro"])
+    assert not unchanged.since_remembered()
+    monkeypatch.setattr(quick, "dvc", lambda _: 1)
+    assert quick.main(["repro"]) == 1
+    assert not unchanged.since_remembered()
