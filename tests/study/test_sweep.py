@@ -21,7 +21,7 @@ from tests.conftest import compared, paper_params
 from tests.simulated import prepared
 
 BACKBONE = {
-    "learning_rate": 0.003, "epochs": 2, "steps": 600, "patience": 2, "batch_size": 64,
+    "learning_rates": [0.003], "epochs": 2, "steps": 600, "patience": 2, "batch_size": 64,
     "weight_decay": 0.0,
 }  # fmt: skip
 TRAINING = {"epochs": 3, "patience": 2, "batch_size": 128, "weight_decay": 0.01}
@@ -59,6 +59,7 @@ def planned(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
         path = paths.plan("sweep", "compas", method)
         plan = dict(plans.everything(asked))[path] | changes
         write_json(path, plan)
+        write_json(paths.backbone("compas"), {"learning_rate": 0.003})
         return plan
 
     return write
