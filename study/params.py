@@ -61,6 +61,7 @@ DatasetName = Annotated[str, _known(dataset_names)]
 MethodName = Annotated[str, _known(lambda: sorted([*methods.names(), *methods.ABLATIONS]))]
 MethodNames = Annotated[list[MethodName], AfterValidator(_distinct)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
 Units = Annotated[int, Field(ge=1, le=65_536)]
 
 
@@ -96,17 +97,13 @@ class Training(Strict):
 
 
 class Backbone(Training):
-    learning_rates: Annotated[
-        list[Annotated[float, Field(gt=0)]],
-        Field(min_length=1, max_length=STRENGTHS),
-        AfterValidator(_distinct),
-    ]
+    learning_rates: Annotated[list[Positive], Field(min_length=1, max_length=STRENGTHS)]
     steps: int = Field(ge=1, le=MANY)
 
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Seeds = Annotated[list[Seed], Field(min_length=1, max_length=COUNT), AfterValidator(_distinct)]
-Ends = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]
+Ends = Annotated[list[Positive], Field(min_length=2, max_length=2)]
 
 
 class Large(Strict):

@@ -6,6 +6,7 @@ PARAMS = Path("params.yaml")
 DVC = Path(".dvc")
 PROJECT = Path("pyproject.toml")
 LOCKS = (Path("dvc.lock"), Path("beyond/dvc.lock"), Path("luck/dvc.lock"))
+PIPELINE = Path("dvc.yaml")
 PIPELINE_BEYOND = "beyond/dvc.yaml"  # its stages are called beyond/dvc.yaml:<stage>
 PIPELINE_LUCK = "luck/dvc.yaml"
 DATA = Path("data")

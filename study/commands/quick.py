@@ -31,7 +31,7 @@ from typing import Any
 
 from infofair import kernels, parallel
 from infofair.storage import write_text
-from study import unchanged
+from study import paths, unchanged
 from study.cli import LOWER
 
 kernels.pin()  # for the process that loads the packages, which is started with these variables
@@ -175,7 +175,7 @@ def main(arguments: list[str]) -> int:
     if unchanged.since_remembered():
         print("Data and pipelines are up to date.")
         return 0
-    roots = unchanged.roots(Path("dvc.yaml"))
+    roots = unchanged.roots(paths.PIPELINE)
     before = unchanged.looked_at(roots)
     status = dvc(arguments)
     if not status and unchanged.looked_at(roots) == before:

@@ -171,12 +171,21 @@ def revision() -> dict[str, Any]:
     }
 
 
+def processor() -> str:
+    """Its architecture and maker: on another, matrix products have other last bits."""
+    path = Path("/proc/cpuinfo")
+    told = path.read_text(encoding="utf-8") if path.exists() else ""
+    maker = re.search(r"^vendor_id\s*: (.+)$", told, re.MULTILINE)
+    return f"{platform.machine()} {maker[1]}" if maker else platform.machine()
+
+
 def provenance() -> dict[str, Any]:
     """What the results come from."""
     parameters = YAML(typ="safe").load(paths.PARAMS.read_text(encoding="utf-8"))
     packages = {v["name"]: v["installed"] for v in versions()}
     return {
         **revision(),
+        "processor": processor(),
         "python": platform.python_version(),
         "packages": packages,
         "data": {dataset: source(dataset) for dataset in parameters["datasets"]},

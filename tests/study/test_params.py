@@ -131,7 +131,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("fallback", "stop", "fallback = 'stop'", "'simulate' or 'none'"),
         ("fallback", None, "fallback = None", "'simulate' or 'none'"),
         # The comparison.
-        ("backbone.learning_rates", [0.0], "backbone.learning_rates.0 = 0.0", "greater than 0"),
+        ("backbone.learning_rates", [0.0], "backbone.learning_rates[0] = 0.0", "greater than 0"),
         ("backbone.steps", 0, "backbone.steps = 0", "greater than or equal to 1"),
         ("comparison.strengths", 1, "comparison.strengths = 1", "greater than or equal to 2"),
         ("comparison.look", 2, "comparison.look = 2", "greater than or equal to 3"),

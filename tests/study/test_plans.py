@@ -46,7 +46,8 @@ def test_there_is_a_plan_for_every_stage_dataset_and_method(usual: Plans) -> Non
     of_paper = ("prepare", "evaluate", "as_run")
     expected |= {f"{what}/{dataset}" for what in of_paper for dataset in asked.datasets}
     for dataset, names in asked.compared_datasets.items():
-        expected |= {f"{what}/{dataset}" for what in ("download", "variants", "posteriors")}
+        of_comparison = ("download", "variants", "posteriors", "backbone")
+        expected |= {f"{what}/{dataset}" for what in of_comparison}
         expected |= {f"sweep/{dataset}/{method}" for method in names}
     expected |= {f"download/{dataset}" for dataset in asked.general.datasets}
     expected |= {
@@ -229,7 +230,8 @@ def test_a_larger_dataset_has_its_own_splits_and_methods_and_no_paper() -> None:
     large = {"datasets": ["kdd"], "splits": [7], "trained": ["vanilla", "gdp"], "solved": []}
     found = written(**section("comparison", large=large))
     assert {n for n in found if "/kdd" in n} == {
-        "download/kdd", "variants/kdd", "posteriors/kdd", "sweep/kdd/vanilla", "sweep/kdd/gdp"
+        "download/kdd", "variants/kdd", "posteriors/kdd", "backbone/kdd", "sweep/kdd/vanilla",
+        "sweep/kdd/gdp",
     }  # fmt: skip
     assert list(found["variants/kdd"]["splits"]) == ["split7"]
     for form in found["sweep/kdd/vanilla"]["forms"]:
@@ -298,7 +300,7 @@ def test_twice_the_steps_of_the_backbone_train_the_comparison_again(usual: Plans
         (
             {"compas": {"hidden": [5]}},
             {f"{what}/compas/vanilla" for what in ("train", "luck", "sweep")}
-            | {"as_run/compas"},
+            | {"as_run/compas", "backbone/compas"},
         ),
         (
             section("training", epochs=7),

@@ -161,7 +161,7 @@ def test_the_papers_form_is_trained_as_in_the_paper(planned: Planned) -> None:
     asked = paper_params()
     assert printed.method == methods.make("infofair", **asked.knobs("infofair").model_dump())
     assert plain.method.with_knobs(learning_rate=0.0001) == printed.method
-    assert getattr(plain.method, "learning_rate", None) == BACKBONE["learning_rate"]
+    assert getattr(plain.method, "learning_rate", None) == 0.003
     for form, how in ((plain, BACKBONE), (printed, TRAINING)):
         _, training = sweep.trainer(form.method, form.form["training"], data())
         assert training is not None
