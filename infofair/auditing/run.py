@@ -1,5 +1,7 @@
 """The audit itself: every setting's figures, tests, power and remedy, and one family of tests."""
 
+import html
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from infofair.thresholds import NOTIONS
 from infofair.uncertainty import null_quantile
 
 NAMED = 50  # tiny groups
+HEIGHT = 640  # of the page in a notebook, in pixels
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,21 @@ class Audit:
     def write(self, folder: str | Path) -> Path:
         """index.html, audit.json and model_card.md, all or none of them; the page's path."""
         return report.write(self.content, Path(folder))
+
+    def show(self) -> Path:
+        """Opens the page in a browser; its path, in a temporary folder."""
+        import webbrowser  # which only who looks at it needs
+
+        page = self.write(tempfile.mkdtemp(prefix="infofair-audit-"))
+        webbrowser.open(page.as_uri())
+        return page
+
+    def _repr_html_(self) -> str:
+        """In a notebook, the page in a frame: its styles and ids stay its own."""
+        from infofair.auditing import page
+
+        framed = html.escape(page.page(self.content))
+        return f'<iframe srcdoc="{framed}" title="Audit" width="100%" height="{HEIGHT}"></iframe>'
 
 
 def audit(

@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 import subprocess
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import infofair
 from bench import document
 from infofair.data import load
+from infofair.framework import recipe
 from infofair.training import fit
 from infofair.training.plan import Training
 from tests.conftest import ROOT
@@ -99,7 +101,7 @@ def test_the_readme_is_short_and_begins_with_the_two_commands() -> None:
 def test_the_readmes_python_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (code,) = blocks("README.md", "python")
+    """One block after the other, but not for as long."""
     signature = inspect.signature(load.load_dataset)
 
     def loaded(*given: Any, **named: Any) -> Any:
@@ -109,13 +111,22 @@ def test_the_readmes_python_runs(
     def short(*given: Any, **named: Any) -> Any:
         return whole(*given, **named, training=Training(epochs=2))
 
-    whole = fit.fit
+    def shortly(*given: Any, **named: Any) -> recipe.Training:
+        return replace(usual(*given, **named | {"warm_up": None}), epochs=2, warm_up=1)
+
+    whole, usual = fit.fit, recipe.training
     monkeypatch.setattr(load, "load_dataset", loaded)
     monkeypatch.setattr(fit, "fit", short)
+    monkeypatch.setattr(recipe, "training", shortly)
     monkeypatch.setenv("INFOFAIR_WORKERS", "1")
-    exec(compile(code, "README.md", "exec"), {})
-    said = capsys.readouterr().out.split()
-    assert said and all(0 <= float(number) <= 1 for number in said)
+    names: dict[str, Any] = {}
+    for code in blocks("README.md", "python"):
+        exec(compile(code, "README.md", "exec"), names)
+    *strengths_and_gaps, bits = capsys.readouterr().out.split()
+    assert len(strengths_and_gaps) == 4
+    assert all(0 <= float(number) <= 1 for number in strengths_and_gaps)
+    assert abs(float(bits)) < 1
+    assert set(names["model"].information_.attributes) == {"sex", "race", "age"}
 
 
 def test_the_names_of_the_library_in_the_documents_are_public() -> None:

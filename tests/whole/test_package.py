@@ -208,3 +208,27 @@ def test_training_saving_loading_and_predicting_with_the_five_packages_alone(
         print("learned" if (loaded.predict(data.X) == y).mean() > 0.6 else "guesses")
     """
     assert run(code, installed, tmp_path) == "learned"
+
+
+def test_an_estimator_and_its_report_with_the_five_packages_alone(
+    installed: Path, tmp_path: Path
+) -> None:
+    code = """
+        import numpy as np
+        import pandas as pd
+        from infofair import InfoFairClassifier
+
+        rng = np.random.default_rng(0)
+        df = pd.DataFrame({"sex": rng.integers(2, size=600), "age": rng.integers(18, 80, 600)})
+        X = np.c_[df, rng.normal(size=(600, 2))]
+        y = df["age"] + 5 * X[:, 2] + 10 * df["sex"] > 50
+        model = InfoFairClassifier(alpha=1, fair="equal_opportunity", epochs=8, progress=False)
+        model.fit(X, y, sensitive_features=df[["sex", "age"]])
+        model.save("model.npz")
+        again = InfoFairClassifier.load("model.npz")
+        assert (again.predict(X) == model.predict(X)).all()
+        model.report("audit")
+        print(sorted(model.information_.attributes), model.score(X, y) > 0.6)
+    """
+    assert run(code, installed, tmp_path).splitlines()[-1] == "['age', 'sex'] True"
+    assert (tmp_path / "audit/index.html").exists()

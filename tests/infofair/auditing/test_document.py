@@ -39,11 +39,13 @@ def test_its_commands_make_pages() -> None:
     assert Path("audit/index.html").exists()
 
 
-def test_its_python_runs() -> None:
-    frame = loans()
+def test_its_python_runs(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, opened = loans(), list[str]()
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(workspace))
     [code] = blocks(DOCUMENT, "python")
     exec(code, {"y": frame["y"], "p": frame["p"], "people": frame})
-    assert Path("audit/index.html").exists()
+    assert Path("audit/index.html").exists() and len(opened) == 1
 
 
 def test_its_pipeline_and_its_workflow_step_run() -> None:

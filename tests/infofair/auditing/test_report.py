@@ -1,5 +1,6 @@
 """The result: its schema, its bytes, and that nobody can be found in it."""
 
+import html
 import json
 import re
 from importlib.resources import files
@@ -50,6 +51,24 @@ def regression(few_draws: None) -> Audit:
 def decisions(few_draws: None) -> Audit:
     frame = people(600, 3)
     return infofair.audit(frame["y"], decision=frame["p"] > 0.5, sensitive_features=frame["g"])
+
+
+def test_it_opens_its_page(
+    decisions: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    page = decisions.show()
+    assert opened == [page.as_uri()] and page.is_relative_to(tmp_path)
+    assert {path.name for path in page.parent.iterdir()} == NAMES
+    assert page.read_bytes() == decisions.write(tmp_path / "own").read_bytes()
+
+
+def test_a_notebook_shows_the_page_in_a_frame(decisions: Audit, tmp_path: Path) -> None:
+    shown = decisions._repr_html_()
+    (page,) = re.fullmatch(r'<iframe srcdoc="([^"]*)" [^<>]*></iframe>', shown).groups()  # type: ignore[union-attr]
+    assert html.unescape(page) == decisions.write(tmp_path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", ["full", "regression", "decisions"])
