@@ -30,6 +30,11 @@ def kind(method: str) -> str:
     return "rule" if split_name(method)[1] in RULES else "trained"
 
 
+def is_random(method: str, notion: str) -> bool:
+    """Whether a seed draws about some rows: only so groups' odds are equal (study/measure.py)."""
+    return notion == "odds" and split_name(method)[1] == "thresholds"
+
+
 # -- budgets that splits have chosen for ----------------------------------------------------------
 
 

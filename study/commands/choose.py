@@ -72,10 +72,11 @@ def figure(row: Row, name: str) -> str:
     return f"{row[name]:.3f}" + ("" if math.isnan(width) else f" ± {width:.3f}")
 
 
-def cells(row: Row, means: bool) -> list[str]:
+def cells(row: Row, notion: str, means: bool) -> list[str]:
     kept = ("yes" if row["kept"] else "no") if means else f"{row['kept']:.0%}"
+    lots = "‡" * offers.is_random(row["method"], notion)
     return [
-        row["method"] + "†" * (row["constant"] > 0),
+        row["method"] + "†" * (row["constant"] > 0) + lots,
         f"{row['strength']:g}",
         "yes" if needs_s(row["method"]) else "no",
         f"{row['validation_score']:.3f}",
@@ -107,7 +108,8 @@ def aligned(lines: list[list[str]]) -> str:
     return "\n".join(text.rstrip() for text in texts)
 
 
-def legend(there: list[Row], score: str, gap: str, means: bool) -> list[str]:
+def legend(there: list[Row], notion: str, means: bool) -> list[str]:
+    score, gap = SCORE_NAMES[AIMS[notion]], GAP_NAMES[notion]
     said = ["±: half of a 95 % interval of the mean over splits (Nadeau and Bengio)."]
     if not means:
         said.append(
@@ -127,6 +129,10 @@ def legend(there: list[Row], score: str, gap: str, means: bool) -> list[str]:
         )
     if constant := [row["method"] for row in there if row["constant"] > 0]:
         said.append(f"†: gives every row the same class in some splits: {', '.join(constant)}.")
+    if lots := [row["method"] for row in there if offers.is_random(row["method"], notion)]:
+        said.append(
+            f"‡: a random rule, a lot between two thresholds of a group: {', '.join(lots)}."
+        )
     return said
 
 
@@ -139,7 +145,7 @@ class Answer:
     def __init__(self, found: pd.DataFrame, notion: str, budget: float, means: bool) -> None:
         self.offers = offers.records(found[found["score"].notna()])
         self.lost = list(found.loc[found["score"].isna(), "method"])
-        self.score, self.gap = SCORE_NAMES[AIMS[notion]], GAP_NAMES[notion]
+        self.notion, self.score, self.gap = notion, SCORE_NAMES[AIMS[notion]], GAP_NAMES[notion]
         self.budget, self.means = budget, means
         self.best = offers.recommended(self.offers)
 
@@ -148,9 +154,9 @@ class Answer:
         there = offers.ranked([row for row in self.offers if row["within"] > 0])
         if self.best is None:
             return "\n".join([self.nothing(), *self.left_out(never=False)])
-        lines = [cells(row, self.means) for row in there]
+        lines = [cells(row, self.notion, self.means) for row in there]
         said = [aligned([head(self.score, self.gap, self.means), *lines])]
-        said += [*legend(there, self.score, self.gap, self.means), *self.left_out(never=True)]
+        said += [*legend(there, self.notion, self.means), *self.left_out(never=True)]
         said += [*self.take(self.best), *self.dominance(there)]
         if not alone:
             said += [*self.undominated(there), self.training(self.best), self.group(self.best)]
@@ -199,6 +205,8 @@ class Answer:
                 f"But in {best['constant']:.0%} of splits it is a constant predictor: its "
                 f"{self.gap} is low because it tells nobody apart."
             )
+        if offers.is_random(best["method"], self.notion):
+            said.append("But its rule is random: it may decide about two alike by lot.")
         if best["gap"] <= best["chance"]:
             said.append(
                 f"Its test {self.gap} is below chance: on so few rows as fair as can be told."

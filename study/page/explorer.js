@@ -81,7 +81,7 @@
   class Answer {
     constructor(offers, view, means) {
       this.offers = view.s === "no" ? offers.filter((offer) => !offer.method.s) : offers;
-      [this.means, this.budget] = [means, view.budget];
+      [this.means, this.budget, this.notion] = [means, view.budget, view.notion];
       [this.score, this.gap] = ["score", "gap"].map((of) => data.names[data.notions[view.notion][of]]);
       this.best = recommended(this.offers);
     }
@@ -117,6 +117,9 @@
       if (best.constant > 0) {
         said.push(`But in ${percent(best.constant)} of splits it is a constant predictor: its ${gap} is low `
           + "because it tells nobody apart.");
+      }
+      if (best.method.random.includes(this.notion)) {
+        said.push("But its rule is random: it may decide about two alike by lot.");
       }
       if (there(best.chance) && best.gap <= best.chance) {
         said.push(`Its test ${gap} is below chance: on so few rows as fair as can be told.`);

@@ -101,7 +101,9 @@ def described(methods: list[str]) -> list[dict[str, Any]]:
     return [
         {
             "id": method, "name": labels.full_method_name(method), "kind": offers.kind(method),
-            "s": needs_s(method), "colour": looks[method].colour,
+            "s": needs_s(method),
+            "random": [notion for notion in NOTIONS if offers.is_random(method, notion)],
+            "colour": looks[method].colour,
             "mark": MARKS.get(looks[method].mark) or looks[method].mark.strip("$"),
         }
         for method in methods

@@ -371,6 +371,31 @@ def test_infofair_fitted_is_stable_on_the_datasets_as_they_are() -> None:
     assert (best["within"] == 1).all()
 
 
+def test_an_adversary_that_is_fitted_is_the_fairer_the_stronger_it_is() -> None:
+    """The paper's form, one linear critic step, becomes less fair."""
+    fronts = table("fronts").query("method == 'adversarial_fitted' and dataset in @ASKED.datasets")
+    cells = fronts.groupby(["dataset", "setting"])
+    assert len(cells) == 3 * len(ASKED.datasets)
+    for cell, own in cells:
+        own = own.sort_values("strength")
+        gap, width = own["imparity"].to_numpy(), own["imparity_width"].to_numpy()
+        assert gap[-1] < gap[0], cell
+        assert (np.diff(gap) <= width[1:] + width[:-1]).all(), cell
+
+
+def test_vanilla_is_constant_in_no_split() -> None:
+    vanilla = table("honest_summary").query("method == 'vanilla'")
+    assert set(vanilla["dataset"]) == set(ASKED.compared_datasets)
+    assert (vanilla["constant"] == 0).all()
+
+
+@pytest.mark.parametrize("dataset", ASKED.compared_datasets)
+def test_a_linear_model_is_hardly_better_than_the_backbone(dataset: str) -> None:
+    own = table("honest_summary").query("dataset == @dataset").set_index(["method", "setting"])
+    f1 = own["micro_f1"]
+    assert (f1["logistic"] - f1["vanilla"]).max() <= 0.01
+
+
 # -- the audit ------------------------------------------------------------------------------------
 
 

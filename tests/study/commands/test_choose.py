@@ -116,7 +116,7 @@ def shown(said: list[str]) -> dict[str, list[str]]:
     end = next(i for i, line in enumerate(said) if line.startswith("±"))
     lines = [re.split(r"\s{2,}", line) for line in said[start:end]]
     assert {len(line) for line in lines} == {len(lines[0])}
-    return {line[0]: line for line in lines[1:]}
+    return {line[0].removesuffix("‡"): line for line in lines[1:]}
 
 
 def taken(said: list[str]) -> tuple[str, float] | None:
@@ -240,6 +240,32 @@ def test_for_a_budget_of_the_table_the_answer_is_its_own(
                 f"{row['gap']:.3f} ± {row['gap_width']:.3f}", f"{row['gap_null']:.3f}"
             ]  # fmt: skip
             assert cells[11] == (row["dominated_by"].replace(",", ", ") or "–")
+
+
+@pytest.mark.parametrize("budget", [0.05, 0.07])
+@pytest.mark.parametrize("notion", GAPS)
+def test_it_marks_rules_that_are_random(
+    notion: str, budget: float, tables: Tables, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As results/unprocessed.csv counts them: groups' odds can be made equal by lot alone."""
+    tables["best"]["within"] = 1.0
+    best = (tables["best"]["method"] == "boosting_thresholds", ["validation_score", "micro_f1"])
+    tables["best"].loc[best] = 0.9
+    tables["fronts"].loc[
+        tables["fronts"]["method"] == "boosting_thresholds",
+        ["validation_micro_f1", "validation_odds_gap"],
+    ] = 0.9, 0.0
+    place(tables)
+    said = ask(capsys, budget, **option(notion))
+    marked = [cells[0] for cells in shown(said).values() if "‡" in cells[0]]
+    if notion == "odds":
+        assert set(marked) <= {f"{name}‡" for name in BASELINES["yes"]}
+        assert "boosting_thresholds‡" in marked
+        assert "boosting_thresholds" in only(said, "‡: a random rule")
+        assert taken(said)[0] == "boosting_thresholds"  # type: ignore[index]
+        assert "But its rule is random: it may decide about two alike by lot." in said
+    else:
+        assert marked == [] and not any("‡" in line or "random" in line for line in said)
 
 
 @pytest.mark.parametrize("budget", [0.05, 0.1, 0.07, 0.13])
