@@ -5,7 +5,7 @@ from contextlib import chdir
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -62,14 +62,16 @@ def data_page(site: Path) -> str:
     return (site / places.DATA).read_text(encoding="utf-8")
 
 
+def absent(why: str) -> NoReturn:
+    """Skip; or fail, if a browser is asked for, as in CI, that none is skipped without a word."""
+    if os.environ.get("INFOFAIR_BROWSER") == "required":
+        pytest.fail(why)
+    pytest.skip(why)
+
+
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Debian's, headless, one for all tests.
-
-    Where it or selenium is missing they are skipped; with INFOFAIR_BROWSER=required they fail, so
-    that CI skips none of them without a word.
-    """
-    absent = pytest.fail if os.environ.get("INFOFAIR_BROWSER") == "required" else pytest.skip
+    """Debian's, headless, one for all tests; they need it and selenium."""
     if find_spec("selenium") is None:
         absent("selenium is not installed")
     if not all(Path(f"/usr/bin/{name}").exists() for name in BROWSER):
