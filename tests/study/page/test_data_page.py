@@ -173,8 +173,8 @@ def test_hashes_are_those_of_both_locks_and_the_papers_may_be_missing(copy: Path
         paths.LOCKS[0].unlink(missing_ok=True)
 
 
-def test_caveats_have_their_references(data_page: str) -> None:
-    said = {name: text_of(f"<p{own}") for name, own in cards(data_page).items()}
+def test_caveats_have_their_references(committed: tuple[str, dict[str, dict]]) -> None:
+    said = {name: text_of(f"<p{own}") for name, own in cards(committed[0]).items()}
     assert "Retiring Adult" in said["data-adult"] and "Retiring Adult" in said["data-kdd"]
     assert "Kamiran and Calders (2012)" in said["data-dutch"]
 
