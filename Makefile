@@ -64,6 +64,10 @@ setup: $(VENV)/run ## create .venv with what the pipelines need (repro does it f
 # dvc, whose stages start at once: PyTorch and its like are loaded once for all of them
 DVC := python -m study.commands.quick
 
+# in a browser, if there is a screen; else say where it is
+open = if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; \
+  then python -m webbrowser "file://$(CURDIR)/$(1)"; else echo "$(CURDIR)/$(1)"; fi
+
 recover: setup ## put right what a killed run or a failing disk left behind (repro does it first)
 	@python -m study.commands.recover
 
@@ -78,16 +82,16 @@ luck: recover ## more on the paper's table (dvc repro luck/dvc.yaml): many seeds
 
 report: recover ## make the paper's page, and open it or say where it is
 	$(DVC) repro page
-	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then python -m webbrowser "file://$(CURDIR)/reports/index.html"; \
-	  else echo "$(CURDIR)/reports/index.html"; fi
+	@$(call open,reports/index.html)
 
-experiments: setup ## dvc exp show, with what differs alone: parameters and headline figures
-	@dvc exp show --only-changed --drop '.*/|.*\.(yaml|toml)$$|Created' --no-pager
+# results/metrics.json, whether or not anything in it differs
+HEADLINE := (.*_(micro_f1|imparity|reduction)|more_than_threshold|levelling_down|simulated|random_split)$$
+experiments: setup ## dvc exp show: the headline figures, and of the parameters those that differ
+	@dvc exp show --only-changed --keep '$(HEADLINE)' --drop '.*/|.*\.(yaml|toml)$$|Created' --no-pager
 
 compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last commit: what moved, and a page
 	@python -m study.commands.compare
-	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then python -m webbrowser "file://$(CURDIR)/reports/compare.html"; \
-	  else echo "$(CURDIR)/reports/compare.html"; fi
+	@$(call open,reports/compare.html)
 
 figures: recover ## regenerate the paper's results and say what changed against BASE (a commit; default: HEAD)
 	BASE=$(or $(BASE),HEAD) .ci/figures

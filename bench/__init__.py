@@ -1,5 +1,5 @@
-"""Benchmarks: ratios of things measured in one run. `make bench` runs them all, and what they record
-is in docs/speed.md, too."""
+"""Benchmarks: ratios of things measured in one run. `make bench` runs them all; what they record is
+in docs/speed.md, too."""
 
 import json
 import platform

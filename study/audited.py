@@ -5,6 +5,7 @@ data are public, so that figures have all their digits, and the imparity of the 
 is there; but groups of fewer than five people are not named.
 """
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +69,32 @@ def found(dataset: str) -> dict[str, Any]:
     return content | {"settings": [unnamed(setting) for setting in content["settings"]]}
 
 
+def origin(dataset: str, text: str) -> str:
+    """The way back to the other pages; what this one is made from, by its hash, stage, notebook.
+
+    text: of audit.json, which lies under another name here.
+    """
+    file = paths.audit(dataset).as_posix()
+    notebook = paths.executed(f"{NOTEBOOK}-{dataset}").name
+    md5 = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    return (
+        f'<p><a href="{paths.INDEX.name}">InfoFair, reproduced</a>. Made from '
+        f'<a href="../{file}">{file}</a> (audit.json; md5 <code>{md5}</code>), '
+        f"stage <code>{paths.stage('audit', dataset)}</code>, notebook "
+        f'<a href="{notebook}">{notebook}</a>.</p>\n'
+    )
+
+
 def write(dataset: str) -> None:
     """The figures, their page, and the notebook that sums them up."""
     content = found(dataset)
     told = content.get("not_audited")
-    write_text(paths.audit(dataset), to_json(content))
-    write_text(paths.audit_page(dataset), page.nothing(told) if told else page.page(content))
+    text = to_json(content)
+    write_text(paths.audit(dataset), text)
+    above = origin(dataset, text)
+    write_text(
+        paths.audit_page(dataset), page.nothing(told, above) if told else page.page(content, above)
+    )
     given = {"audit": str(paths.audit(dataset))}
     done = notebooks.execute(need(paths.notebook(NOTEBOOK), "a fresh clone"), given)
     with whole(paths.executed(f"{NOTEBOOK}-{dataset}")) as partial:

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,6 +30,7 @@ class Revision:
     params: dict[str, Any]  # params.yaml, by a.b
     headline: dict[str, Any]  # results/metrics.json, likewise
     summary: pd.DataFrame  # results/summary.csv, of which COLUMNS are sure; maybe without rows
+    commit: str = ""  # its hash; the workspace has none
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,17 +80,18 @@ def of_commit(rev: str, name: str) -> Revision:
         return None if done.returncode else done.stdout.decode("utf-8")
 
     known = ["git", "rev-parse", "--quiet", "--verify", f"{rev}^{{commit}}"]
-    if subprocess.run(known, capture_output=True).returncode:
+    done = subprocess.run(known, capture_output=True, text=True)
+    if done.returncode:
         raise Problem(f"{rev} is no commit that git has here")
-    return read(name, show)
+    return replace(read(name, show), commit=done.stdout.strip())
 
 
 def read(name: str, show: Read) -> Revision:
     params, metrics = (show(path) for path in (paths.PARAMS, paths.METRICS))
     return Revision(
         name,
-        _flat(parsed(params or "")),
-        _flat(json.loads(metrics or "{}")),
+        flat(parsed(params or "")),
+        flat(json.loads(metrics or "{}")),
         _summary(show(paths.table("summary"))),
     )
 
@@ -107,13 +109,13 @@ def _summary(text: str | None) -> pd.DataFrame:
         return results.checked(path, COLUMNS)
 
 
-def _flat(content: object, prefix: str = "") -> dict[str, Any]:
+def flat(content: object, prefix: str = "") -> dict[str, Any]:
     if not isinstance(content, dict):
         return {}
     found: dict[str, Any] = {}
     for key, value in content.items():
         nested = isinstance(value, dict)
-        found |= _flat(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": value}
+        found |= flat(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": value}
     return found
 
 

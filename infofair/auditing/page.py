@@ -14,7 +14,8 @@ from infofair.auditing.words import FIGURES, MEASURES, count, number, p_value
 Cell = tuple[str, str]  # class, text
 
 
-def page(content: dict[str, Any]) -> str:
+def page(content: dict[str, Any], above: str = "") -> str:
+    """above: markup for the top of the page, of those who have more pages than this one."""
     title = f"Fairness audit of {content['source']['file'] or 'a model'}"
     settings = content["settings"]
     links = [("found", "What was found"), ("measures", "Measures beside chance")]
@@ -30,22 +31,22 @@ def page(content: dict[str, Any]) -> str:
         _leaks(content["leaks"]) if content["leaks"] else "",
         _made(content),
     ]
-    return _whole(title, head, "\n".join(part for part in parts if part))
+    return _whole(title, head, "\n".join(part for part in parts if part), above)
 
 
-def nothing(why: str) -> str:
+def nothing(why: str, above: str = "") -> str:
     """A page for rows that cannot be audited, where a pipeline wants one."""
-    return _whole("Fairness audit", "", _section("found", "Nothing was compared", _p(why)))
+    return _whole("Fairness audit", "", _section("found", "Nothing was compared", _p(why)), above)
 
 
-def _whole(title: str, head: str, main: str) -> str:
+def _whole(title: str, head: str, main: str, above: str) -> str:
     css = files("infofair.auditing").joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n<style>\n{css}</style>\n'
         '</head>\n<body>\n<a class="skip" href="#found">To what was found</a>\n<header>\n'
-        f"<h1>{escape(title)}</h1>\n{head}\n</header>\n<main>\n{main}\n</main>\n</body>\n</html>\n"
+        f"{above}<h1>{escape(title)}</h1>\n{head}\n</header>\n<main>\n{main}\n</main>\n</body>\n</html>\n"
     )
 
 

@@ -1,6 +1,14 @@
 """Adult Income: does a person earn more than 50,000 dollars a year? (US Census 1994)
 
-Becker and Kohavi, UCI Machine Learning Repository, DOI 10.24432/C5XW20, CC BY 4.0.
+Becker and Kohavi, UCI Machine Learning Repository, DOI 10.24432/C5XW20, CC BY 4.0: people of one
+survey, of March 1994, who were older than 16, worked, and had some income.
+
+Ding, Hardt, Miller and Schmidt (2021), "Retiring Adult: New Datasets for Fair Machine Learning",
+show how little can be concluded from it: the threshold is arbitrary, few women and few Black people
+were above it at all, and with another one both the gaps and what a method does to them are others.
+It is a benchmark of methods; of incomes today, or of what a decision about people would do, it says
+nothing. `fnlwgt`, the weight of a row in the sample and nothing about the person, is a feature, as
+in the paper; no figure is weighted by it, so none is the country's.
 """
 
 from collections.abc import Iterable

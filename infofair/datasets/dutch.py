@@ -2,6 +2,13 @@
 
 Statistics Netherlands; the extract of Le Quy et al. (2022), "A survey on datasets for
 fairness-aware machine learning". The microdata may not be republished: no row is in git.
+
+It is no census of everybody: Schulte Nordholt (2005), "The Dutch Virtual Census 2001", tells how
+registers and surveys were put together; what is released is a sample of about one in a hundred. And
+the task is cut to be easy: Kamiran and Calders (2012), "Data preprocessing techniques for
+classification without discrimination", left out minors, occupations in between and unknown ones. So
+the label sets occupations of the codes 2 and 1 against 5, 4 and 9, and nobody has any other; rates
+here are not those of all who work. Age, household and education are codes of broad classes.
 """
 
 from pathlib import Path

@@ -4,6 +4,13 @@ Lane and Kohavi, UCI Machine Learning Repository 117, DOI 10.24432/C5N30T, CC BY
 Census Bureau's Current Population Surveys of both years, children included. The paper does not have
 it; it has far more rows of every race and sex than Adult, which it resembles.
 
+By the repository's own description, the label is of a person's total income, not of the adjusted
+gross income as Adult's, and the rows are drawn with unequal probabilities: without the weights,
+which are no feature, their rates are not the country's. The threshold is as arbitrary as Adult's
+(Ding et al., 2021, "Retiring Adult"). The surveys ask a household again a year later (Census
+Bureau, Technical Paper 66), so the same person may be in both years, and on both sides of a random
+split.
+
 The repository serves the files compressed, and is not asked for them: it could not be tried where
 this was written. Others who unpacked its files report these hashes; here they were found in a
 source archive on the package index, which has the files as they are, under other names. By hand,

@@ -267,6 +267,10 @@ def of_page(params: Params) -> dict[str, Any]:
     """What "How this was made" shows."""
     names = [*params.compared_datasets, *params.general.datasets]
     made = sources.made(params, paths.LOCKS[1], paths.PIPELINE_BEYOND, outputs(names))
+    paper = paths.LOCKS[0]
+    if paper.exists():  # who asks for this page alone may have none yet
+        made["hashes"] += sources.hashes(paper, "check", outputs(params.datasets))
+        made["lock"] += f", {paper}"
     md5 = {out["path"]: out["md5"] for out in made["hashes"]}
     for name in names:
         kind = "_large" * (name in params.comparison.large.datasets)

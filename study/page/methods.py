@@ -5,8 +5,9 @@ counted over the tables of both pipelines. A method that is new in params.yaml h
 and a table that is not there yet is one that says nothing of it.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ from study import labels, paths, results
 from study.page import places, sources, wins
 from study.page.cells import Place, attributes_of
 from study.page.compared import places_of
-from study.page.docstrings import Told, told
+from study.page.docstrings import Block, Told, told
 from study.page.grid import Column, Grid, changes, figures, texts
 from study.page.survival import is_constant, sides
 from study.page.wins import Win
@@ -171,7 +172,7 @@ def card(name: str, params: Params, tables: Tables) -> Card:
         **tables.shared(name, labels.full_method_name(name)),
         kind="solver" if solver else "network",
         colour=colour(name, tables.cards),
-        told=told("" if terms else import_module(own.__module__).__doc__, class_docstring(own)),
+        told=ablated(own, terms) if terms else in_file(own),
         files=[file, *map(places.tests_of, tests)],
         listed=_listed(name, params),
         strength=own.strength if issubclass(own, Solver) else "alpha" * own.uses_alpha,
@@ -200,6 +201,19 @@ def rule(name: str, tables: Tables) -> Card:
         told=told(import_module(f"infofair.{name}").__doc__),
         files=[file, places.tests_of(file)],
     )
+
+
+def in_file(own: type) -> Told:
+    return told(import_module(own.__module__).__doc__, class_docstring(own))
+
+
+def ablated(own: type, terms: Sequence[str]) -> Told:
+    """What the class says of ablations, and of its file's formula the lines of these terms."""
+    formulas = [block.text for block in in_file(own).formula if block.is_formula]
+    lines = [line for text in formulas for line in text.splitlines()]
+    kept = [line for line in lines if line.partition(" = ")[0] in terms]
+    formula = Block("\n".join([f"J = {' + '.join(terms)}", *kept]), is_formula=True)
+    return replace(told(class_docstring(own)), formula=[formula])
 
 
 def class_docstring(own: type) -> str:
@@ -323,7 +337,8 @@ def glance(cards: Iterable[Card]) -> Grid:
 def of_page(params: Params) -> dict[str, Any]:
     """What "How this was made" shows."""
     made = sources.made(params, paths.LOCKS[1], f"{paths.PIPELINE_BEYOND}:comparison", outputs())
-    made["origin"]["knobs"] = sources.Origin(str(paths.PARAMS), "check")
+    md5 = hashlib.md5(paths.PARAMS.read_bytes(), usedforsecurity=False).hexdigest()
+    made["origin"]["knobs"] = sources.Origin(str(paths.PARAMS), "check", md5)
     return made
 
 

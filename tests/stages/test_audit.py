@@ -1,5 +1,6 @@
 """The door `audit`: vanilla's predictions to figures, a page and a notebook."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -60,6 +61,10 @@ def test_it_writes_figures_a_page_and_a_notebook(made: Prepared) -> None:
     assert {own["column"] for own in content["leaks"]} <= set(made.features)
     page = paths.audit_page("compas").read_text()
     assert "Fairness audit of Vanilla on COMPAS (simulated)" in page
+    assert '<a href="index.html">' in page
+    md5 = hashlib.md5(paths.audit("compas").read_bytes()).hexdigest()
+    assert f"results/audit/compas.json</a> (audit.json; md5 <code>{md5}</code>)" in page
+    assert 'stage <code>audit@compas</code>, notebook <a href="audit-compas.ipynb">' in page
     done = nbformat.read(paths.executed("audit-compas"), as_version=4)
     shown = json.dumps([cell.get("outputs", []) for cell in done.cells])
     assert "evidence by" in shown

@@ -55,6 +55,7 @@ def test_experiments_are_read_from_git_in_order_of_alpha(commits: list[str]) -> 
         {"alpha": 0.5, "training.epochs": 3}, {"alpha": 5, "training.epochs": 3}
     ]  # fmt: skip
     assert found.others[1].headline == {"adult_micro_f1": 5}
+    assert [one.commit for one in (found.base, *found.others)] == [base, half, five]
     expected = summary(2)[revisions.COLUMNS]
     shown_table = found.others[0].summary[revisions.COLUMNS]
     pd.testing.assert_frame_equal(shown_table, expected, check_dtype=False, rtol=1e-5)

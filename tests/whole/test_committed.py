@@ -1,6 +1,7 @@
 """The committed results: what others found of the same, and what follows from what."""
 
 import itertools
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from ruamel.yaml import YAML
 
 from infofair import grids, methods
 from infofair.storage import read_json
-from study import params, paths, plans, results
+from study import params, paths, plans, results, revisions
 from study.comparison.measured import BUDGETS, TAKING_PART, needs_s, split_name
 from study.measure import AMOUNTS, TOLERANCES
 from study.results import METRICS
@@ -371,6 +372,7 @@ def test_infofair_fitted_is_stable_on_the_datasets_as_they_are() -> None:
     assert (best["within"] == 1).all()
 
 
+<<<<<<< HEAD
 def test_an_adversary_that_is_fitted_is_the_fairer_the_stronger_it_is() -> None:
     """The paper's form, one linear critic step, becomes less fair."""
     fronts = table("fronts").query("method == 'adversarial_fitted' and dataset in @ASKED.datasets")
@@ -394,6 +396,26 @@ def test_a_linear_model_is_hardly_better_than_the_backbone(dataset: str) -> None
     own = table("honest_summary").query("dataset == @dataset").set_index(["method", "setting"])
     f1 = own["micro_f1"]
     assert (f1["logistic"] - f1["vanilla"]).max() <= 0.01
+=======
+# -- what people look at --------------------------------------------------------------------------
+
+
+def test_the_committed_reports_are_small_enough_to_be_sent() -> None:
+    sizes = {path.name: path.stat().st_size for path in (ROOT / paths.REPORTS).glob("*.html")}
+    assert {path.name for path in (paths.INDEX, paths.BEYOND, paths.LUCK)} <= sizes.keys()
+    assert {name for name, size in sizes.items() if size >= 3_000_000} == set()
+
+
+def test_make_experiments_keeps_the_headline_and_no_parameter() -> None:
+    """About a dozen columns: DVC keeps a column if the pattern matches where its name begins."""
+    pattern = re.search(r"^HEADLINE := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert pattern
+    keep = re.compile(pattern[1].replace("$$", "$"))
+    headline = read_json(ROOT / paths.METRICS)
+    assert all(keep.match(name) for name in headline) and len(headline) <= 15
+    parameters = revisions.flat(PARAMS)
+    assert [name for name in parameters if keep.match(name)] == []
+>>>>>>> h5
 
 
 # -- the audit ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The pages in Chromium: quiet, narrow, sorted, filtered, by keyboard, in the dark, on paper."""
 
 import re
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def browser(chromium: Any, site: Path) -> Any:
     return chromium
 
 
-@pytest.fixture(params=[paths.INDEX, paths.BEYOND], ids=str)
+@pytest.fixture(params=[path for _, path in render.PAGES.values()], ids=str)
 def each(request: pytest.FixtureRequest, chromium: Any, site: Path) -> Any:
     """One page after the other."""
     look(chromium)
@@ -87,10 +88,15 @@ def test_text_stands_out_from_its_ground(each: Any) -> None:
         look(each, scheme=scheme)
         colours = each.execute_script(
             """const there = (of) => document.querySelector(of);
-               const colours = ["body", ".lead", "caption", ".far", "main a", ".made", ".bar a",
-                   ".search input",  ".explained .mark",
-                   ".not-explained .mark", ".impossible .mark"].filter(there)
-                 .map((of) => getComputedStyle(there(of)).color);
+               const states = ["explained", "guessed", "not-explained", "impossible"];
+               const inks = {
+                 color: ["body", ".lead", "caption", ".far", "main a", ".made", ".bar a",
+                   ".search input", ".muted", "summary", ".sheet p", ".sheet a",
+                   ...states.map((of) => `.run .${of} .mark`)],
+                 fill: [".picture text", ...states.map((of) => `.picture .${of} .mark`)],
+               };
+               const colours = Object.entries(inks).flatMap(([property, places]) =>
+                 places.filter(there).map((of) => getComputedStyle(there(of))[property]));
                return [...colours, getComputedStyle(document.body).backgroundColor];"""
         )
         *inks, ground = [[int(part) for part in re.findall(r"\d+", c)[:3]] for c in colours]
@@ -110,12 +116,16 @@ def contrast(first: list[int], second: list[int]) -> float:
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
-def test_one_page_leads_to_the_other(each: Any) -> None:
+def test_every_page_leads_to_all_others(each: Any) -> None:
     here = each.current_url
-    each.find_element("css selector", ".bar a:not([aria-current])").click()
-    there = each.current_url
-    assert {here.rpartition("/")[2], there.rpartition("/")[2]} == {"index.html", "beyond.html"}
-    assert each.find_elements("css selector", "main section")
+    found = set()
+    for place in range(len(render.PAGES) - 1):
+        each.find_elements("css selector", ".bar a:not([aria-current])")[place].click()
+        assert each.find_elements("css selector", "main section")
+        found.add(each.current_url.rpartition("/")[2])
+        each.get(here)
+    assert {here.rpartition("/")[2], *found} == {path.name for _, path in render.PAGES.values()}
+    assert len(found) == len(render.PAGES) - 1
 
 
 def test_the_search_is_used_by_keyboard(browser: Any) -> None:
@@ -160,6 +170,55 @@ def test_paper_has_no_controls_and_nothing_folded(each: Any) -> None:
     look(each)
     each.execute_async_script(frame)
     assert each.execute_script(folds) > 0
+
+
+# What is left of A4 between the margins, in pixels of 1/96 inch: upright, and of what page.css puts
+# across.
+PAPER, ACROSS = 703, 1032
+
+
+def test_nothing_is_wider_than_the_paper(each: Any) -> None:
+    """Chromium would make all of a page smaller, or cut it off."""
+    each.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
+    for width in (PAPER, ACROSS):
+        look(each, width, media="print")
+        cut_off = each.execute_script(
+            """const across = (of) => getComputedStyle(of).page === "wide";
+               const wide = (of) => of && (across(of) || wide(of.parentElement));
+               const parts = "main :is(table, pre, code, figure, svg, p, ul)";
+               return [...document.querySelectorAll(parts)]
+                 .filter((of) => of.getBoundingClientRect().right > arguments[0] + 1)
+                 .filter((of) => Boolean(wide(of)) === arguments[1])
+                 .map((of) => `${of.closest("section").id}: ${of.textContent.slice(0, 60)}`)""",
+            width,
+            width == ACROSS,
+        )
+        assert cut_off == []
+    printed = each.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    assert b64decode(printed["data"]).startswith(b"%PDF-")
+
+
+def test_without_a_script_further_columns_can_be_shown(chromium: Any, site: Path) -> None:
+    look(chromium)
+    chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        chromium.get("about:blank")
+        chromium.get((site / paths.INDEX).as_uri())
+        for gone in (".controls select", ".controls button", ".search"):
+            assert not chromium.find_element("css selector", gone).is_displayed()
+        macro = chromium.find_element("css selector", "#all th.macro")
+        assert not macro.is_displayed()
+        chromium.find_element("id", "show-macro").click()
+        assert macro.is_displayed()
+    finally:
+        chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_the_first_screen_has_the_question_the_answer_and_the_picture(browser: Any) -> None:
+    look(browser, 1280)  # 800 high
+    for part in (".question", ".count", ".count ~ p", ".count ~ p ~ p", ".picture svg"):
+        box = browser.find_element("css selector", part).rect
+        assert box["y"] + box["height"] <= 800, part
 
 
 # -- the long table -------------------------------------------------------------------------------

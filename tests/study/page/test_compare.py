@@ -1,6 +1,7 @@
 """reports/compare.html: what moved, what did not, and what is not there."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from study import results
 from study.figures.positions import front_of_cells
 from study.page import compare
 from study.page.compare import Change, Comparison
-from study.revisions import FIGURES
+from study.revisions import FIGURES, Compared
 from tests.conftest import ROOT
 from tests.experiments import compared, revision, summary
 from tests.study.page.inputs import Page, text_of
@@ -112,6 +113,12 @@ def test_what_differs_is_shown_and_what_does_not_is_not(folder: Path) -> None:
     text = text_of(page_of(of))
     assert "left out (running, queued or failed): lost." in text
     assert "The same in all: Vanilla." in text
+
+
+def test_commits_are_named_by_their_hash(folder: Path) -> None:
+    base, other = (replace(revision(name), commit=name * 10) for name in ("main", "abcd"))
+    text = page_of(Comparison(Compared(base, [other, revision("workspace")])))
+    assert re.findall('<span class="hash muted">([^<]*)<', text) == ["main" * 10, "abcd" * 10]
 
 
 def test_where_nothing_moved_it_says_so(folder: Path) -> None:

@@ -158,6 +158,27 @@ def test_which_pipelines_use_it_is_said(
         assert ("the comparison on equal terms" in own) == (name in params.load().compared_datasets)
 
 
+def test_hashes_are_those_of_both_locks_and_the_papers_may_be_missing(copy: Path) -> None:
+    of_adult, of_kdd = map(paths.validation_report, ("adult", "kdd"))
+    for lock, report in zip(paths.LOCKS, (of_adult, of_kdd), strict=False):
+        locked = {"outs": [{"path": str(report), "md5": f"md5 of {report}", "size": 1}]}
+        write_json(lock, {"stages": {"validate": locked}})
+    for there in (True, False):
+        page.main("data")
+        text = places.DATA.read_text("utf-8")
+        for report in (of_adult, of_kdd):
+            expected = there or report == of_kdd
+            line = f'<a href="#out-{report}">{report}</a> (md5 <span class="hash">md5 of {report}<'
+            assert (line in text) == (f'id="out-{report}"' in text) == expected
+        paths.LOCKS[0].unlink(missing_ok=True)
+
+
+def test_caveats_have_their_references(committed: tuple[str, dict[str, dict]]) -> None:
+    said = {name: text_of(f"<p{own}") for name, own in cards(committed[0]).items()}
+    assert "Retiring Adult" in said["data-adult"] and "Retiring Adult" in said["data-kdd"]
+    assert "Kamiran and Calders (2012)" in said["data-dutch"]
+
+
 def test_simulated_data_are_called_so(copy: Path) -> None:
     path = paths.validation_report("adult")
     write_json(path, json.loads(path.read_text()) | {"data": "simulated"})

@@ -1,5 +1,6 @@
 """The cards of the methods: one each, with the figures of the tables, and links that lead on."""
 
+import hashlib
 import json
 import re
 import sys
@@ -178,9 +179,24 @@ def test_methods_of_the_paper_lead_to_what_comes_out_of_their_rows(shown: dict[s
     assert "The paper’s pipeline runs it, too" not in shown["method-dp_gap"]
 
 
-def test_an_ablation_says_its_terms(shown: dict[str, str]) -> None:
-    said = shown["method-infofair_ts"]
-    assert "Its terms are T and S;" in said
+def test_an_ablation_says_its_terms_and_leads_to_its_figure(
+    methods_page: str, shown: dict[str, str]
+) -> None:
+    for name, terms in library.ABLATIONS.items():
+        said, own = shown[f"method-{name}"], cards(methods_page)[f"method-{name}"]
+        assert f"Its terms are {terms[0]} and {terms[1]};" in said
+        assert f"J = {terms[0]} + {terms[1]}\n{terms[0]} = " in own
+        for term in "TSD":
+            assert (f" {term} = " in said) == (term in terms)
+        assert 'href="index.html#without"' in own
+        assert "No table has figures of it." not in said
+
+
+def test_knobs_are_from_params_by_its_hash(site: Path, methods_page: str) -> None:
+    md5 = hashlib.md5((site / paths.PARAMS).read_bytes()).hexdigest()
+    line = f'<a href="#out-params.yaml">params.yaml</a> (md5 <span class="hash">{md5}</span>)'
+    assert line in methods_page
+    assert methods_page.count('id="out-params.yaml"') == 1
 
 
 # -- where it wins --------------------------------------------------------------------------------
@@ -225,7 +241,8 @@ def test_a_missing_table_is_named_and_nothing_fails(copy: Path) -> None:
     page.main("methods")
     text = places.METHODS.read_text(encoding="utf-8")
     assert len(cards(text)) == len(listed()) + len(methods.RULES)
-    assert text.count("No table has figures of it.") == len(cards(text))
+    others = len(cards(text)) - len(library.ABLATIONS)  # whose figures are the paper's page's
+    assert text.count("No table has figures of it.") == others
 
 
 def test_strings_from_data_cannot_become_markup(copy: Path) -> None:
