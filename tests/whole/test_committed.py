@@ -372,7 +372,6 @@ def test_infofair_fitted_is_stable_on_the_datasets_as_they_are() -> None:
     assert (best["within"] == 1).all()
 
 
-<<<<<<< HEAD
 def test_an_adversary_that_is_fitted_is_the_fairer_the_stronger_it_is() -> None:
     """The paper's form, one linear critic step, becomes less fair."""
     fronts = table("fronts").query("method == 'adversarial_fitted' and dataset in @ASKED.datasets")
@@ -396,7 +395,8 @@ def test_a_linear_model_is_hardly_better_than_the_backbone(dataset: str) -> None
     own = table("honest_summary").query("dataset == @dataset").set_index(["method", "setting"])
     f1 = own["micro_f1"]
     assert (f1["logistic"] - f1["vanilla"]).max() <= 0.01
-=======
+
+
 # -- what people look at --------------------------------------------------------------------------
 
 
@@ -415,7 +415,6 @@ def test_make_experiments_keeps_the_headline_and_no_parameter() -> None:
     assert all(keep.match(name) for name in headline) and len(headline) <= 15
     parameters = revisions.flat(PARAMS)
     assert [name for name in parameters if keep.match(name)] == []
->>>>>>> h5
 
 
 # -- the audit ------------------------------------------------------------------------------------
