@@ -62,7 +62,7 @@ def covered(counts: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:
 
     while len(follow := _subtracted(lines, cover, small)) and hide_beside(follow):
         pass
-    for cell in np.flatnonzero(small):  # what is hidden later makes none of them follow
+    for cell in np.flatnonzero(small).tolist():  # what is hidden later makes none of them follow
         while _bounded(lines, cells, cover, cell) and hide_beside(np.array([cell])):
             pass
     return dict(zip(counts, np.split(cover, np.cumsum(sizes)), strict=False))  # and an empty rest

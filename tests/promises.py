@@ -77,7 +77,8 @@ class Recorder:
             test: record | {"command": command(test, os.environ)} | about
             for test, record in self.records.items()
         }
-        kept = {test: of for test, of in load().items() if test in marked()}
+        tests = marked()
+        kept = {test: of for test, of in load().items() if test in tests}
         # what was not tried now may have been on another day, or another machine
         new = {t: of for t, of in found.items() if t not in kept or of["passed"] + of["failed"]}
         write_json(RECORDS, dict(sorted({**kept, **new}.items())))
