@@ -12,7 +12,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup recover repro beyond luck report experiments compare figures test slow thorough fuzz faults promises lint format \
-  mini verify worker bench gpu-check pins sbom vulnerabilities clean
+  mini verify worker bench peers gpu-check pins sbom vulnerabilities clean
 
 help: ## list every target
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | column -t -s '|'
@@ -110,7 +110,7 @@ test: $(VENV)/dev ## run the tests
 slow: $(VENV)/dev ## run the slow tests: whole pipelines, kill -9, a cluster, the wheel (minutes)
 	pytest -m slow
 
-fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (half an hour)
+fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (hours)
 	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py \
 	  tests/infofair/auditing/test_table.py
 
@@ -121,7 +121,7 @@ faults: $(VENV)/dev ## break things: twenty kill -9 in each pipeline, full disks
 	INFOFAIR_FAULTS=20 pytest -m 'slow or not slow' tests/whole/test_faults.py tests/whole/test_kills.py \
 	  tests/whole/test_dvc.py tests/whole/test_verify.py
 
-promises: $(VENV)/dev ## try every promise of docs/reproducibility.md, and write down there what happened (hours)
+promises: $(VENV)/dev ## try every promise of docs/reproducibility.md, and write down there what happened (hours; INFOFAIR_VERIFY='paper beyond luck': more of them)
 	INFOFAIR_FAULTS=20 INFOFAIR_FUZZ=2000 pytest -m promise --promises
 
 lint: $(VENV)/dev ## ruff (check and format), mypy, the schema of the workflows, and pip check

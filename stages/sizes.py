@@ -1,7 +1,8 @@
 """Count the validated rows of every group of one dataset, for its card on the page of the data.
 
 Writes results/sizes/<dataset>.json: of each setting its groups, in their order, with how many rows
-are in each; null where they are fewer than five people (study/people.py).
+are in each; null where they are fewer than five people, or would give these away
+(study/people.py).
 """
 
 from infofair.data import dataset as datasets

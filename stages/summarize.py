@@ -7,7 +7,7 @@ Writes to results/ (study/protocol.py says how they follow):
                      and vanilla's; whether a column holds evidence of bias, whether a method does
                      more than a threshold, and whether it levels down
     groups.csv       each group's size, selection rate and accuracy on test rows, means over seeds;
-                     empty where it has fewer than five people
+                     empty where it has fewer than five people, or where that would follow from it
     subsets.csv      the subset lemma: do models trained on the intersection help each attribute?
     selection.csv    the Reduction that choosing among vanilla's own seeds yields
     statistics.csv   the paper's table of dataset statistics, from our data; likewise
@@ -31,8 +31,8 @@ def main() -> None:
     written = {
         "runs": runs,
         "summary": summary,
-        "groups": people.hidden(
-            protocol.of_groups(tables["groups"]), ["size"], ["selection_rate", "accuracy"]
+        "groups": people.hidden_groups(
+            protocol.of_groups(tables["groups"]), ["selection_rate", "accuracy"]
         ),
         "subsets": protocol.of_subsets(tables["subsets"], runs),
         "selection": protocol.of_selection(runs),

@@ -25,9 +25,10 @@ from study.plain_yaml import parsed
 SHOWN = 50  # wrong keys listed at once
 LONGEST = 200  # characters shown of a value
 # More than these cannot be meant; whether the machine has the memory, study/memory.py asks.
-COUNT = 100_000  # epochs, seeds, and whole numbers of a method: rounds, prototypes …
+COUNT = 100_000  # epochs, seeds, and whole numbers of a method: rounds, iterations …
+MOST = {"prototypes": 1_000}  # of those of a method that every row has a number for
 MANY = 1_000_000  # rows, minibatches
-LAYERS, STRENGTHS = 16, 100
+LAYERS, STRENGTHS = 16, 100  # the latter also values of a method to choose from
 
 
 class Strict(BaseModel):
@@ -224,9 +225,11 @@ def section(name: str, method: type[Method]) -> type[Strict]:
         bounds = own.metadata["bounds"]
         if isinstance(own.default, tuple):
             each = Annotated[float, Field(**bounds)]
-            found[own.name] = (Annotated[list[each], Field(min_length=1)], list(own.default))
+            several = Annotated[list[each], Field(min_length=1, max_length=STRENGTHS)]
+            found[own.name] = (several, list(own.default))
         else:
-            most = {"le": COUNT} if isinstance(own.default, int) and "lt" not in bounds else {}
+            whole = isinstance(own.default, int) and "lt" not in bounds
+            most = {"le": MOST.get(own.name, COUNT)} if whole else {}
             found[own.name] = (hints[own.name], Field(own.default, **(most | bounds)))
     return create_model(name, __base__=Strict, **found)
 

@@ -1,9 +1,9 @@
 """The promises of docs/reproducibility.md: which tests try them, how often, and what happened.
 
-A test says which promise it tries, `@pytest.mark.promise("…")`, and with
-`record_property("tried", n)` how often, if not once. `pytest -m promise --promises` runs them and
-writes what became of each to docs/promises.json, and from that the table; a run of some tests
-replaces the records of these. `python -m tests.promises` writes the table alone.
+A test says which promise it tries, `@pytest.mark.promise("…")` or `@PROMISE` of tests/fuzzing.py,
+and with `record_property("tried", n)` how often, if not once. `pytest -m promise --promises` runs
+them and writes what became of each to docs/promises.json, and from that the table; a run of some
+tests replaces the records of these. `python -m tests.promises` writes the table alone.
 """
 
 import ast
@@ -19,12 +19,14 @@ from typing import Any
 import pytest
 
 from infofair.storage import write_json, write_text
+from tests import fuzzing
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/promises.json"
 PAGE = ROOT / "docs/reproducibility.md"
 BEGIN, END = "<!-- promises: written by `make promises` -->\n", "<!-- end of the promises -->\n"
 MARK = "promise"
+FUZZ = "PROMISE"  # what every test of tests/fuzzing.py is marked with
 FACTORS = ("INFOFAIR_FAULTS", "INFOFAIR_FUZZ", "INFOFAIR_VERIFY")  # how often, and what
 
 
@@ -75,7 +77,8 @@ class Recorder:
             test: record | {"command": command(test, os.environ)} | about
             for test, record in self.records.items()
         }
-        kept = {test: of for test, of in load().items() if test in marked()}
+        tests = marked()
+        kept = {test: of for test, of in load().items() if test in tests}
         # what was not tried now may have been on another day, or another machine
         new = {t: of for t, of in found.items() if t not in kept or of["passed"] + of["failed"]}
         write_json(RECORDS, dict(sorted({**kept, **new}.items())))
@@ -107,13 +110,16 @@ def marked() -> dict[str, str]:
 
 def _marked(path: Path) -> Iterator[tuple[str, str]]:
     text = path.read_text(encoding="utf-8")
-    if f"mark.{MARK}(" not in text:
+    if f"mark.{MARK}(" not in text and FUZZ not in text:
         return
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
             for of in node.decorator_list:
+                test = f"{path.relative_to(ROOT)}::{node.name}"
                 if isinstance(of, ast.Call) and ast.unparse(of.func) == f"pytest.mark.{MARK}":
-                    yield f"{path.relative_to(ROOT)}::{node.name}", ast.literal_eval(of.args[0])
+                    yield test, ast.literal_eval(of.args[0])
+                elif ast.unparse(of) == FUZZ:
+                    yield test, fuzzing.PROMISE.args[0]
 
 
 def load() -> dict[str, dict[str, Any]]:
@@ -132,16 +138,18 @@ def untried(test: str, promise: str) -> dict[str, Any]:
 def table(records: dict[str, dict[str, Any]]) -> str:
     """One row for each promise; what several tests try of it is counted together."""
     by_promise: dict[str, list[dict[str, Any]]] = {}
-    for test, promise in marked().items():
+    tests = marked()
+    for test, promise in tests.items():
         by_promise.setdefault(promise, []).append(records.get(test) or untried(test, promise))
     lines = ["| promise | tried by | how often | what happened | last |", "|---|---|---:|---|---|"]
     for promise, of in by_promise.items():
-        tried = sum(record["passed"] + record["failed"] for record in of)
+        often = sum(record["passed"] + record["failed"] for record in of)
         commands = "<br>".join(f"`{command}`" for command in sorted({r["command"] for r in of}))
-        cells = (promise, commands, f"{tried:,}", _happened(of), _last(of))
+        cells = (promise, commands, f"{often:,}", _happened(of), _last(of))
         lines.append(f"| {' | '.join(cells)} |")
-    machines = sorted({record["machine"] for record in records.values()})
-    counted = f"{len(by_promise)} promises, {len(records)} tests; machines: {'; '.join(machines)}."
+    tried = [of for test, of in records.items() if test in tests and of["passed"] + of["failed"]]
+    counted = f"{len(by_promise)} promises, {len(tests)} tests, of which {len(tried)} were tried; "
+    counted += f"machines: {'; '.join(sorted({record['machine'] for record in tried}))}."
     return "\n".join([*lines, "", counted, ""])
 
 

@@ -1,6 +1,7 @@
 """params.yaml: whatever it holds, it passes or one line says what is wrong."""
 
 import copy
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -233,20 +234,52 @@ def test_a_bad_value_gives_one_line_with_the_key_the_value_and_what_is_allowed(
     assert "\n" not in text
 
 
-def whole_numbers(content: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """The dotted keys of every whole number that params.yaml holds, also of one in a list."""
+def numbers(content: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The dotted keys of every number that params.yaml holds, and of every list of them."""
     for key, value in content.items():
+        first = value[0] if isinstance(value, list) and value else value
         if isinstance(value, dict):
-            yield from whole_numbers(value, f"{prefix}{key}.")
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield prefix + key
+            yield from numbers(value, f"{prefix}{key}.")
+        elif isinstance(first, int | float) and not isinstance(first, bool):
+            yield prefix + key, value
+
+
+NUMBERS = dict(numbers(COMMITTED))
+SEEDS = {key for key in NUMBERS if re.search(r"(^|\.)(seed|seeds|splits)$", key)} - {"luck.seeds"}
 
 
 @pytest.mark.promise("Every whole number of params.yaml but a seed has an upper bound.")
-@pytest.mark.parametrize("key", sorted({*whole_numbers(COMMITTED)} - {"random_split.seed"}))
+@pytest.mark.parametrize(
+    "key", sorted(key for key, value in NUMBERS.items() if isinstance(value, int)), ids=str
+)
 def test_no_whole_number_is_without_an_upper_bound(key: str) -> None:
-    said = message(changed({key: 10**12}))
-    assert said.startswith(f"params.yaml: {key} = 1000000000000: should be less than")
+    said = message(changed({key: 2**63 if key in SEEDS else 10**12}))
+    assert re.match(rf"params\.yaml: {re.escape(key)} = \d+: should be less than", said)
+
+
+@pytest.mark.promise("Every whole number of params.yaml but a seed has an upper bound.")
+@pytest.mark.parametrize(
+    "key",
+    sorted(key for key, of in NUMBERS.items() if isinstance(of, list) and isinstance(of[0], int)),
+)
+def test_nor_is_one_in_a_list(key: str) -> None:
+    said = message(changed({key: [1, 2**63 if key in SEEDS else 10**12]}))
+    assert re.match(rf"params\.yaml: {re.escape(key)}\[1\] = \d+: should be less than", said)
+
+
+@pytest.mark.promise("Every list of numbers in params.yaml has a greatest length.")
+@pytest.mark.parametrize("key", sorted(key for key, of in NUMBERS.items() if isinstance(of, list)))
+def test_no_list_of_numbers_may_be_of_any_length(key: str) -> None:
+    kind = type(NUMBERS[key][0])
+    said = message(changed({key: [kind(n + 1) for n in range(params.COUNT + 1)]}))
+    assert re.match(rf"params\.yaml: {re.escape(key)} = .*should have at most \d+ items", said)
+
+
+def test_prototypes_are_within_reason() -> None:
+    """Of each row LFR has a number for every one of them."""
+    assert "lfr.prototypes = 1001: should be less than or equal to 1000" in message(
+        changed({"lfr.prototypes": 1_001})
+    )
 
 
 @pytest.mark.promise("A list of methods without vanilla is refused in one line.")

@@ -4,6 +4,7 @@ Each on a copy of the repository that trains one small network on simulated rows
 three; `make faults` all of them.
 """
 
+import json
 import os
 import re
 import shutil
@@ -85,7 +86,10 @@ def test_a_path_with_spaces_and_umlauts_and_a_cache_that_is_a_link_are_used(odd:
 
 
 @OFTEN
-@pytest.mark.promise("It runs in a path with spaces and non-ASCII letters, with a symlinked cache.")
+@pytest.mark.promise(
+    "Where the path has non-ASCII letters, experiments run in place; `--temp` fails, in words of "
+    "DVC's that docs/pipeline.md explains."
+)
 def test_there_an_experiment_runs_in_place_but_not_in_a_copy_of_dvcs(
     odd: Clone, tmp_path: Path
 ) -> None:
@@ -177,6 +181,19 @@ def test_what_the_workspace_needs_survives_a_collection_of_garbage(clone: Clone)
     assert (clone.folder / NETWORK).is_file()
 
 
+@OFTEN
+@pytest.mark.promise(
+    "`dvc diff` names the trained outputs that differ from the last commit, and no data."
+)
+def test_what_differs_from_the_last_commit_is_named(clone: Clone) -> None:
+    assert NETWORK not in clone.dvc_says("diff")
+    clone.dvc_says("exp", "run", "-S", "alpha=0.5", TRAINED)
+    said = clone.dvc_says("diff", "--json")
+    found = {entry["path"] for entry in json.loads(said[said.index("{") :])["modified"]}
+    assert NETWORK in found
+    assert not any(path.startswith(("data/raw", "data/validated")) for path in found), found
+
+
 # -- experiments -----------------------------------------------------------------------------------
 
 WITNESS = """
@@ -203,7 +220,10 @@ def test_an_experiment_in_a_temporary_copy_runs_the_code_of_the_copy(
 
 
 @OFTEN
-@pytest.mark.promise("Queued experiments run side by side, and each can be applied or branched.")
+@pytest.mark.promise(
+    "Queued experiments run side by side, and each can be branched and applied; `dvc exp apply` "
+    "ends with 255 where other pipelines were never run, after it has applied all that there is."
+)
 def test_a_queue_of_two_workers_and_what_can_be_done_with_its_experiments(clone: Clone) -> None:
     clone.dvc_says("exp", "run", "--queue", "-S", "alpha=0.05,0.1,0.5", TRAINED)
     clone.dvc_says("queue", "start", "--jobs", "2")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +24,7 @@ from infofair.errors import Problem
 from infofair.storage import sha256, write_json, write_text
 from stages import (
     as_run,
+    audit,
     check,
     download,
     evaluate,
@@ -33,7 +35,7 @@ from stages import (
     train,
     validate,
 )
-from study import cli, params, paths, results
+from study import cli, notebooks, params, paths, results
 from tests.conftest import ROOT, compared, edit_params, write_plans
 from tests.repository import Pipeline, write_small
 
@@ -361,12 +363,16 @@ def test_a_name_without_a_file_is_said_as_in_the_document(own: Path) -> None:
 VALUES = {"a": ["p", "q"], "b": ["u", "v", "w"], "c": ["k", "l"], "d": ["m", "n", "o"]}
 
 
-def mine(own: Path, attributes: str, last: str) -> list[str]:
-    """A dataset with these attributes; of `a`, the second value is in the last row, if anywhere."""
+def mine(own: Path, attributes: str, last: str, rows: int = 300, few: int = 0) -> list[str]:
+    """A dataset with these attributes; of `a`, the second value is in the last row, if anywhere.
+
+    Of `b`, the third one is in the first few rows alone, if it is to be rare.
+    """
     rng = np.random.default_rng(0)
-    rows = 300
     columns = {name: rng.choice(values, rows) for name, values in VALUES.items()}
     columns["a"] = np.array(["p"] * (rows - 1) + [last]) if last else columns["a"]
+    if few:
+        columns["b"] = np.where(np.arange(rows) < few, "w", np.where(columns["b"] == "u", "u", "v"))
     x = rng.normal(size=rows).round(3)
     y = (x + (columns["b"] == "u") + rng.normal(size=rows) > 0.3).astype(int)
     header = ",".join(["x", *columns, "y"])
@@ -439,3 +445,27 @@ def test_any_number_of_attributes_goes_through_to_the_page(
     assert all(f'id="row-mine-{setting}-infofair"' in shown for setting in settings)
     assert "the paper’s –" not in shown
     assert "nan" not in re.sub(r"<script>.*?</script>|<style>.*?</style>", "", shown, flags=re.S)
+
+
+@pytest.mark.promise("An audit shows no cell of fewer than five people, unless asked.")
+def test_the_audit_of_your_csv_protects_a_group_of_three(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine(own, "ab", "", rows=1500, few=30)
+    check.main()
+    for door in (download, validate, preprocess):
+        door.main("mine")
+    train.main(str(paths.plan("train", "mine", "vanilla")))
+    data = Prepared.load(paths.processed("mine"))
+    rare = int((data.groups["b"][data.split["test"]] == VALUES["b"].index("w")).sum())
+    assert rare == 3
+    monkeypatch.setattr(notebooks, "execute", lambda path, given: nbformat.v4.new_notebook())
+    audit.main("mine")
+    content = json.loads(paths.audit("mine").read_text("utf-8"))
+    assert content["protected"] is True
+    [of_b] = [setting for setting in content["settings"] if setting["name"] == "b"]
+    assert of_b["pooled"][-1] == {"name": "1 of fewer than 5 people", "rows": None}
+    counts = [group["rows"] for setting in content["settings"] for group in setting["groups"]]
+    assert {n % 5 for n in [content["rows"], *counts]} == {0}
+    page = paths.audit_page("mine").read_text("utf-8")
+    assert '"w"' not in paths.audit("mine").read_text("utf-8") and not re.search(r"\bw \(", page)

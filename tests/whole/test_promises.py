@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests import promises
+from tests import fuzzing, promises
 
 
 def test_the_committed_table_is_what_the_committed_records_give() -> None:
@@ -19,6 +19,16 @@ def test_every_record_is_of_a_test_that_there_is_and_of_what_it_promises() -> No
     """And of a test without one the table says that it was not tried yet."""
     recorded = {test: of["promise"] for test, of in promises.load().items()}
     assert recorded.items() <= promises.marked().items()
+
+
+def test_tests_with_the_mark_of_the_fuzz_are_among_them() -> None:
+    fuzz = [test for test, of in promises.marked().items() if of == fuzzing.PROMISE.args[0]]
+    assert {test.partition("::")[0] for test in fuzz} == {
+        "tests/infofair/auditing/test_table.py",
+        "tests/stages/test_fuzz.py",
+        "tests/study/test_fuzz.py",
+    }
+    assert len(fuzz) == 6
 
 
 def report(test: str, outcome: str, when: str = "call", why: str = "", **more: Any) -> Any:
@@ -75,4 +85,6 @@ def test_a_run_replaces_its_own_records_alone_and_the_table_counts_tries(
         ["| B.", command, "2", "**broken** 1 times, 1 not tried: no \\| disk"],
         ["| D.", "`pytest -m promise tests/whole/test_x.py`", "0", "1 not tried: not yet"],
     ]
+    counted = "4 promises, 4 tests, of which 3 were tried; machines: "
+    assert f"\n{counted}" in page.read_text()
     assert page.read_text().startswith("before\n") and page.read_text().endswith("after\n")

@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,6 +23,7 @@ from tests.whole.test_dependencies import PINS
 
 FILES = sorted((ROOT / "requirements").glob("*.txt"))
 SHA = re.compile(r"[0-9a-f]{64}")
+NOWHERE = "http://127.0.0.1:9"  # where nobody answers, and at once
 TORCH_FOR_CPU = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
 
 
@@ -148,6 +151,28 @@ def test_the_bill_of_materials_has_every_pin(tmp_path: Path) -> None:
         assert own["purl"] == own["bom-ref"] == f"pkg:pypi/{name}@{exact.version}"
         digests = [of["content"] for of in own["externalReferences"][0]["hashes"]]
         assert digests == hashed()[name][2]
+
+
+# -- known vulnerabilities ------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.promise("Without the network, make vulnerabilities fails and says that it needs it.")
+def test_without_the_network_it_is_said_that_nothing_was_audited(tmp_path: Path) -> None:
+    for name in ("Makefile", "constraints.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/run").touch()  # there is an environment: the one of these tests
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), NOWHERE)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    alone = {"PATH": path, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
+    done = subprocess.run(
+        ["make", "vulnerabilities"], cwd=tmp_path, env=os.environ | nowhere | alone,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "it was not audited: that needs the network" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # -- the tools that make them ---------------------------------------------------------------------

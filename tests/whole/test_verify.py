@@ -60,7 +60,8 @@ def test_a_part_of_a_small_pipeline_is_made_again_and_what_was_tampered_with_is_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", verify.PARTS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # likewise
+@pytest.mark.parametrize("part", ["paper", "beyond", "luck"])  # the others are parts of beyond
 @pytest.mark.promise("The same commit gives the same bytes of every result that is in git.")
 def test_every_committed_result_is_made_again(
     part: str,

@@ -158,6 +158,7 @@ def numbers_of(content: Any) -> list[float]:
     return [content] if isinstance(content, int | float) and not isinstance(content, bool) else []
 
 
+@pytest.mark.promise("An audit shows no cell of fewer than five people, unless asked.")
 def test_a_group_of_three_is_neither_named_nor_counted_nor_computed(tmp_path: Path) -> None:
     frame = with_three()
     found = audited(frame, ("race", "sex"))
@@ -205,6 +206,7 @@ def test_very_many_groups_are_counted_not_listed() -> None:
     assert setting["unpooled"] is None
 
 
+@pytest.mark.promise("An audit shows no cell of fewer than five people, unless asked.")
 def test_show_small_shows_everything() -> None:
     found = audited(with_three(), ("race", "sex"), show_small=True).to_dict()
     assert found["protected"] is False
@@ -223,6 +225,7 @@ def test_without_small_cells_counts_are_exact() -> None:
     assert {g["name"]: g["rows"] for g in found["settings"][0]["groups"]} == expected.to_dict()
 
 
+@pytest.mark.promise("An audit shows no cell of fewer than five people, unless asked.")
 def test_every_figure_that_is_shown_is_of_five_people() -> None:
     frame = loans(700, 3)
     found = audited(frame, ("sex", "race", "age"), show_small=True).to_dict()
@@ -238,6 +241,7 @@ def test_no_row_and_no_score_of_anybody_is_in_the_output(tmp_path: Path) -> None
     assert not re.search(r"123[4-9]\d\d", text)
 
 
+@pytest.mark.promise("An audit shows no cell of fewer than five people, unless asked.")
 def test_protected_numbers_have_few_digits(full: Audit) -> None:
     content = full.to_dict()
     assert content["protected"] is True

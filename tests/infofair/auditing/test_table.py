@@ -120,6 +120,7 @@ def test_without_pyarrow_a_parquet_file_says_so(
 
 # -- fuzz -----------------------------------------------------------------------------------------
 
+FEW = 12  # cases
 COMMAND = ["audit", "given.csv", "--label", "y", "--score", "p", "--sensitive", "sex,race"]
 
 
@@ -130,12 +131,12 @@ def test_whatever_a_file_holds_it_is_audited_or_refused_in_clear_words(
     capsys: pytest.CaptureFixture[str],
     record_property: Callable[[str, object], None],
 ) -> None:
-    record_property("tried", tried(25))
+    record_property("tried", tried(FEW))
     frame = loans(90)[COLUMNS]
     intact = frame.to_csv(index=False).encode() if kind == "csv" else frame.to_parquet()
     edits = [*ANY_FILE, *(TABLE if kind == "csv" else [])]
 
-    @fuzz(12)
+    @fuzz(FEW)
     @given(st.data())
     def each_case(data: st.DataObject) -> None:
         content = data.draw(spoiled(intact, edits))

@@ -14,6 +14,7 @@ import pytest
 from dvc.utils.serialize import dumps_yaml, loads_yaml, parse_yaml_for_update
 
 from study import paths, unchanged
+from study.cli import LOWER
 from study.commands import quick
 from study.commands.quick import Server, recorded
 from tests.conftest import ROOT
@@ -178,6 +179,16 @@ def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> No
     assert (tmp_path / "dvc.lock").exists()
     # a command that is not ours has a shell, as ever
     assert (tmp_path / "shell").read_text().strip().isdecimal()
+
+
+@pytest.mark.promise("A stage that is killed, as Linux does when memory runs out, is named.")
+def test_what_dvc_says_of_a_killed_stage_is_in_the_document_with_what_to_lower() -> None:
+    """(That it says so: above.)"""
+    document = (ROOT / "docs/reproducibility.md").read_text(encoding="utf-8")
+    [todo] = re.findall(
+        r"^\| `failed to run: …, exited with -9` \| (.+) \|$", document, re.MULTILINE
+    )
+    assert LOWER in todo.replace("`", "")
 
 
 def test_where_nothing_changed_since_dvc_found_nothing_to_do_it_is_not_asked_again(
