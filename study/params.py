@@ -210,8 +210,7 @@ class Params(Strict):
         return getattr(self, name)
 
     def well_trained(self, method: str) -> Any:
-        """A method's section in the comparison; checked. (A network's learning rate is the one
-        that is chosen for its dataset: study/backbone.py.)"""
+        """A method's section in the comparison, but for a network's learning rate; checked."""
         section, changes = self.knobs(method), self.comparison.fixed.get(method, {})
         return type(section).model_validate(section.model_dump() | changes)
 

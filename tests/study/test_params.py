@@ -213,7 +213,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("general.strengths", 10**9, "general.strengths = 1000000000", "equal to 100"),
         ("luck.seeds", 10**9, "luck.seeds = 1000000000", "equal to 100000"),
         ("gerryfair.rounds", 10**9, "gerryfair.rounds = 1000000000", "equal to 100000"),
-        ("lfr.prototypes", 10**9, "lfr.prototypes = 1000000000", "equal to 100000"),
+        ("lfr.prototypes", 10**9, "lfr.prototypes = 1000000000", "equal to 1000"),
         ("fermi.critic_steps", 10**9, "fermi.critic_steps = 1000000000", "equal to 100000"),
         # What is not there.
         ("alpha", REMOVED, "alpha", "is missing"),

@@ -203,9 +203,10 @@ def test_no_row_of_data_is_on_the_page(committed: tuple[str, dict[str, dict]]) -
 
 
 def assert_adds_up(groups: dict[str, int | None], rows: int) -> None:
-    """What is missing is one to four people for every group that is not counted."""
-    few = sum(count is None for count in groups.values())
-    assert few <= rows - sum(count or 0 for count in groups.values()) <= (SMALL - 1) * few
+    """What is missing is at least one person of every group that is hidden, and no more is."""
+    hidden = sum(count is None for count in groups.values())
+    missing = rows - sum(count or 0 for count in groups.values())
+    assert missing >= hidden and bool(missing) == bool(hidden)
 
 
 @pytest.mark.parametrize("name", ["adult", "ml100k", "crime"])
@@ -226,7 +227,8 @@ def test_sizes_are_counted_naively(name: str) -> None:
             values = [sum(value >= cut for cut in attribute.cuts) for value in values]
         for value, group in attribute.values.items():
             count = values.count(value)
-            assert groups[group] == (None if 0 < count < SMALL else count)
+            # others may be hidden beside a few: see tests of study/people.py
+            assert groups[group] in ((None,) if 0 < count < SMALL else (count, None))
     if len(counted) > 1:
         assert_adds_up(found["groups"]["intersection"], len(frame))
 
