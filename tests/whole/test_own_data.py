@@ -459,6 +459,7 @@ def test_the_audit_of_your_csv_protects_a_group_of_three(
     data = Prepared.load(paths.processed("mine"))
     rare = int((data.groups["b"][data.split["test"]] == VALUES["b"].index("w")).sum())
     assert rare == 3
+    shutil.copytree(ROOT / "notebooks", "notebooks")
     monkeypatch.setattr(notebooks, "execute", lambda path, given: nbformat.v4.new_notebook())
     audit.main("mine")
     content = json.loads(paths.audit("mine").read_text("utf-8"))
