@@ -253,7 +253,8 @@ def groups(name: str, counted: dict[str, Any]) -> Grid:
     ]  # fmt: skip
     return Grid(
         f"Groups of {labels.dataset_name(name)}",
-        f"Of all validated rows, before any split; fewer than {SMALL} people are not counted.",
+        f"Of all validated rows, before any split. Fewer than {SMALL} people are not counted, nor "
+        "groups from which their number would follow.",
         [*texts("Setting", "Group"), *figures("Rows", "Share")],
         rows,
         changes(row[0] for row in rows),

@@ -37,6 +37,6 @@ def grid(own: pd.DataFrame) -> Grid:
         rows.append([str(first["name"]), shown(first["size"]), *cells])
     caption = (
         "Test rows: the selection rate / accuracy of each group, means over seeds; none where they "
-        f"would be about fewer than {SMALL} people."
+        f"would be about fewer than {SMALL} people, or let their number follow."
     )
     return Grid("Every group", caption, columns, rows)
