@@ -61,11 +61,11 @@ def begun(chosen: pd.DataFrame, fronts: pd.DataFrame) -> dict[str, tuple[int, in
     own = own.assign(vanilla=own["method"].map(vanilla_of))
     both = own.merge(theirs.drop(columns="strength"), on=[*PLACE, "vanilla"])
     less = both["validation_imparity"] < KEPT * both["whole"]
-    counts = {
-        str(method): (int(of.sum()), len(of))
-        for method, of in less.groupby(both["method"], sort=False)
+    counts = less.groupby(both["method"]).agg(["sum", "size"])
+    return {
+        method: (int(counts.loc[method, "sum"]), int(counts.loc[method, "size"]))
+        for method in labels.in_order(counts.index[counts["sum"] > 0])
     }
-    return {method: counts[method] for method in labels.in_order(counts) if counts[method][0]}
 
 
 def grid(chosen: pd.DataFrame) -> Grid:
