@@ -51,8 +51,6 @@ def begun(chosen: pd.DataFrame, fronts: pd.DataFrame) -> dict[str, tuple[int, in
 
     By mean validation imparity, against vanilla of the same training.
     """
-    if chosen.empty:  # its columns are of no kind
-        return {}
     weakest = chosen.drop_duplicates(["dataset", "method"])[["dataset", "method", "strength"]]
     gap = fronts.loc[fronts["notion"] == "", [*CELL, "strength", "validation_imparity"]]
     theirs = gap.rename(columns={"method": "vanilla", "validation_imparity": "whole"})
