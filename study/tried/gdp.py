@@ -48,9 +48,10 @@ class GDPByKernel(Penalty):
 
     def penalty(self, p: Tensor, y: Tensor, s: Tensor) -> Tensor:
         k = kernel(self.points(s.shape[1]), s.shape[1], len(p), p.dtype).to(p.device)
-        density = k @ s.sum(0)
+        density = (k * s.sum(0)).sum(1)  # no product of matrices: on Intel's processors
+        # it depends on where in the stack a model is
         # |ŷ − p̄| q without a division
-        return (k @ (s.T @ p) - p.mean() * density).abs().sum() / density.sum()
+        return ((k * (s.T @ p)).sum(1) - p.mean() * density).abs().sum() / density.sum()
 
     def penalty_gradient(self, p: Tensor, batch: Stacked) -> Tensor:
         """∂ΔGDP/∂pᵢ = Σ_x σ(x) (k(x − sᵢ) − q(x)/n) / Σ_x q(x) with σ(x) the sign of ŷ(x) − p̄."""
