@@ -75,13 +75,17 @@ def tidy(content: dict[str, Any], small: bool, show_small: bool) -> dict[str, An
     return rounded
 
 
-def _hidden(setting: dict[str, Any]) -> dict[str, Any]:
+def unnamed(setting: dict[str, Any]) -> dict[str, Any]:
     """With the pooled groups of fewer than five people counted, not named."""
     named = [own for own in setting["pooled"] if own["rows"] >= SMALL]  # largest first
     fewer = len(setting["pooled"]) - len(named)
     if fewer:
         named.append({"name": f"{fewer} of fewer than {SMALL} people", "rows": None})
-    return setting | {"pooled": named, "unpooled": None}
+    return setting | {"pooled": named}
+
+
+def _hidden(setting: dict[str, Any]) -> dict[str, Any]:
+    return unnamed(setting) | {"unpooled": None}
 
 
 def _rounded(value: Any, key: str, digits: int | None) -> Any:
