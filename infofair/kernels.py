@@ -12,7 +12,7 @@ from pathlib import Path
 
 KERNELS = {
     "ATEN_CPU_CAPABILITY": "avx2",  # PyTorch
-    "MKL_CBWR": "AVX2",  # PyTorch's matrix products; also independent of a matrix's address
+    "MKL_CBWR": "AVX2,STRICT",  # PyTorch's matrix products; whatever a matrix's address and shape
     "OPENBLAS_CORETYPE": "Haswell",  # NumPy's and SciPy's
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",  # NumPy's functions
 }
