@@ -17,8 +17,10 @@ import numpy as np
 import scipy.sparse
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from infofair.framework.checks import Invalid
+from infofair.framework.recipe import LANES
 
 UNITS = 16
 
@@ -75,8 +77,10 @@ class _Product(torch.autograd.Function):
         info: Any, in_dims: tuple[Any, ...], A: Tensor, transposed: Tensor, H: Tensor
     ) -> tuple[Tensor, int]:
         beside = H.movedim(in_dims[2], 1)  # nodes × models × units
-        found = _Product.apply(A, transposed, beside.flatten(1))
-        return found.unflatten(1, beside.shape[1:]), 1
+        columns = beside.flatten(1)
+        # filled up to whole registers: a remainder has another kernel, and other bits
+        found = _Product.apply(A, transposed, pad(columns, (0, -columns.shape[1] % LANES)))
+        return found[:, : columns.shape[1]].unflatten(1, beside.shape[1:]), 1
 
 
 class _Known(NamedTuple):
