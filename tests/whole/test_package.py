@@ -219,9 +219,9 @@ def test_an_estimator_and_its_report_with_the_five_packages_alone(
         from infofair import InfoFairClassifier
 
         rng = np.random.default_rng(0)
-        df = pd.DataFrame({"sex": rng.integers(2, size=600), "age": rng.integers(18, 80, 600)})
-        X = np.c_[df, rng.normal(size=(600, 2))]
-        y = df["age"] + 5 * X[:, 2] + 10 * df["sex"] > 50
+        df = pd.DataFrame({"sex": rng.integers(2, size=3000), "age": rng.integers(18, 80, 3000)})
+        X = np.c_[df, rng.normal(size=(3000, 2))]
+        y = df["age"] + 30 * X[:, 2] + 10 * df["sex"] > 50
         model = InfoFairClassifier(alpha=1, fair="equal_opportunity", epochs=8, progress=False)
         model.fit(X, y, sensitive_features=df[["sex", "age"]])
         model.save("model.npz")
