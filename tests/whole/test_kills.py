@@ -6,7 +6,6 @@
 import json
 import os
 import random
-import re
 import signal
 import subprocess
 import time
@@ -39,36 +38,9 @@ ALL, ALONE, SERVER, STAGE = "all", "DVC alone", "the server", "a stage"
 WAYS = [(DVC, ALL), (MAKE, STAGE), (MAKE, ALONE), (DVC, ALONE), (MAKE, SERVER), (MAKE, ALL)]
 
 
-def recover(pipeline: Pipeline) -> str:
-    return pipeline.run("-m", "study.commands.recover")
-
-
 def repro(pipeline: Pipeline, *targets: str) -> str:
     """What `make repro` does."""
-    return recover(pipeline) + pipeline.repro(*targets)
-
-
-def plain_repro(pipeline: Pipeline, *targets: str) -> None:
-    """Plain `dvc repro`; where it stops, what the document says is done."""
-    process = pipeline.start(*DVC, *targets)
-    said, _ = process.communicate()
-    if process.returncode:
-        recover_as_advised(pipeline, said)
-        repro(pipeline, *targets)
-
-
-def recover_as_advised(pipeline: Pipeline, said: str) -> None:
-    """Of what stops DVC, the document has the message, followed by `make recover`."""
-    assert "`make recover`" in advice(pipeline, said), said
-    recover(pipeline)
-
-
-def advice(pipeline: Pipeline, said: str) -> str:
-    """What the table "DVC says" of the document says to do."""
-    document = (pipeline.folder / "docs/reproducibility.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:3] for line in document.splitlines() if line.startswith("| `")]
-    shown = {re.escape(what.strip(" `")).replace("…", ".+"): todo for what, todo in rows}
-    return "".join(todo for pattern, todo in shown.items() if re.search(pattern, said))
+    return pipeline.run("-m", "study.commands.recover") + pipeline.repro(*targets)
 
 
 def running(group: int) -> dict[int, tuple[int, str]]:
@@ -95,9 +67,8 @@ def killed(
     pipeline: Pipeline, after: float, how: tuple[str, ...], victim: str, targets: list[str]
 ) -> bool:
     """Run, and kill after some seconds; False if it ended well, before or in spite of it."""
-    recovered = recover(pipeline) if how == MAKE else ""
+    recovered = pipeline.run("-m", "study.commands.recover")
     process = pipeline.start(*how, *targets)
-    found = []
     try:
         said, _ = process.communicate(timeout=after)
     except subprocess.TimeoutExpired:
@@ -111,13 +82,9 @@ def killed(
         while running(process.pid):  # nothing goes on beside the next run
             assert time.monotonic() < end, running(process.pid)
             time.sleep(0.1)
-        if process.returncode and found:
+        if process.returncode:
             return True
-    if process.returncode and how == DVC:  # at what the kill before it left
-        recover_as_advised(pipeline, said)
-        repro(pipeline, *targets)
-    else:
-        assert process.returncode == 0, recovered + said
+    assert process.returncode == 0, recovered + said
     return False
 
 
@@ -175,10 +142,7 @@ def flip(path: Path) -> None:
 
 
 def kill_often(undisturbed: Undisturbed, folder: Path) -> None:
-    """Kill runs at random moments; each set of kills ends with a run that is left alone.
-
-    After a kill comes what makes right what DVC does not, or plain DVC, in turns.
-    """
+    """Kill runs at random moments; each set of kills ends with a run that is left alone."""
     moments = random.Random(KILLS)
     longest = undisturbed.seconds  # of a third of a run by DVC itself: this one's load nothing
     done = 0
@@ -195,7 +159,7 @@ def kill_often(undisturbed: Undisturbed, folder: Path) -> None:
             for lock in LOCKS:
                 whole.pop(lock, None)  # DVC's own
             assert [n for n in whole if whole[n] != undisturbed.results[n]] == []
-        (repro if number % 2 else plain_repro)(pipeline, *targets)
+        repro(pipeline, *targets)
         assert_same(pipeline.made(), undisturbed.results)
 
 
@@ -265,8 +229,10 @@ def test_what_dvc_says_of_half_a_file_is_in_the_document_with_what_to_do(
     process = pipeline.start("-m", "dvc", "repro", "luck/dvc.yaml:luck@compas-vanilla")
     said, _ = process.communicate()
     assert process.returncode != 0
-    assert torn in said
-    recover_as_advised(pipeline, said)
+    document = (pipeline.folder / "docs/reproducibility.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in document.splitlines() if line.startswith("| `")]
+    [todo] = [todo for shown, todo in rows if shown.strip(" `").replace("…", torn) in said]
+    assert "`make recover`" in todo
 
 
 # -- damage ---------------------------------------------------------------------------------------
