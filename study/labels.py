@@ -152,8 +152,11 @@ OF = {
 MEASURED = {
     "micro_f1": "micro F1", "auc": "AUC", "r2": "R²", "rmse": "RMSE",
     "explained": "share explained", "opportunity_gap": "gap of true positive rates",
+    "opportunity_mean_gap": "gap of true positive rates, mean over pairs",
+    "opportunity_sd": "spread of true positive rates", "constant": "constant predictor’s micro F1",
     "odds_gap": "gap of both rates", "largest_gap": "largest gap of rates",
     "gender_gap": "gap of the genders’ rates", "mean_gap": "largest gap of means",
+    "mean_gap_pairs": "gap of means, mean over pairs",
     "ks": "KS, mean over pairs", "w2": "W₂ to the barycentre", "hgr": "maximal correlation",
     "bits": "bits in the score",
     "score_bits": "bits in the score", "representation_bits": "bits in z",

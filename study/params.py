@@ -98,7 +98,7 @@ class Training(Strict):
 
 
 class Backbone(Training):
-    learning_rate: float = Field(gt=0)
+    learning_rates: Annotated[list[Positive], Field(min_length=1, max_length=STRENGTHS)]
     steps: int = Field(ge=1, le=MANY)
 
 
@@ -210,11 +210,8 @@ class Params(Strict):
         return getattr(self, name)
 
     def well_trained(self, method: str) -> Any:
-        """A method's section in the comparison: with the backbone's learning rate; checked."""
-        section, changes = self.knobs(method), dict(self.comparison.fixed.get(method, {}))
-        solver = issubclass(methods.load(method), Solver)  # the backbone is no business of it
-        if "learning_rate" in type(section).model_fields and not solver:
-            changes["learning_rate"] = self.backbone.learning_rate
+        """A method's section in the comparison, but for a network's learning rate; checked."""
+        section, changes = self.knobs(method), self.comparison.fixed.get(method, {})
         return type(section).model_validate(section.model_dump() | changes)
 
 

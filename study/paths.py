@@ -115,6 +115,11 @@ def tried(dataset: str, reading: str) -> Path:
     return RESULTS / "tried" / dataset / f"{reading}.npz"
 
 
+def backbone(dataset: str) -> Path:
+    """The learning rate of its networks in the comparison, and what it was chosen by."""
+    return RESULTS / "backbone" / f"{dataset}.json"
+
+
 def beyond(what: str, dataset: str, method: str) -> Path:
     """Folder of a method's models in the comparison (sweep) or of many seeds (luck)."""
     return RESULTS / what / dataset / method

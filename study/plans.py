@@ -48,6 +48,7 @@ def everything(params: Params) -> Iterator[tuple[Path, Plan]]:
         yield paths.plan("download", dataset), _download(dataset, params)
         yield paths.plan("variants", dataset), _variants(dataset, params)
         yield paths.plan("posteriors", dataset), _posteriors(dataset, params)
+        yield paths.plan("backbone", dataset), _chosen_rate(dataset, params)
         for method in names:
             yield paths.plan("sweep", dataset, method), _compared(dataset, method, params)
     for dataset in params.general.datasets:
@@ -161,9 +162,11 @@ def _compared(dataset: str, method: str, params: Params) -> Plan:
     plain = {"name": method, "knobs": knobs, "unaware": [], "authors": dataset in params.datasets}
     forms = [plain]
     if not issubclass(kind, Solver):
-        plain |= {"training": _backbone(params)}
+        plain |= {"training": _backbone(params), "backbone": str(paths.backbone(dataset))}
     if method in asked.paper and dataset in params.datasets:
-        as_printed = {"knobs": _section(method, params), "training": _as_in_paper(params)}
+        as_printed: Plan = {
+            "knobs": _section(method, params), "training": _as_in_paper(params), "backbone": None
+        }  # fmt: skip
         forms.append(plain | as_printed | {"name": f"{method}_paper", "authors": False})
     for terms, name in TERMS.items() if method == FITTED else ():
         kept = knobs | {"terms": list(terms)}
@@ -191,7 +194,21 @@ def _has_strength(kind: type[Method]) -> bool:
 
 
 def _backbone(params: Params) -> Plan:
-    return params.backbone.model_dump(exclude={"learning_rate"})
+    return params.backbone.model_dump(exclude={"learning_rates"})
+
+
+def _chosen_rate(dataset: str, params: Params) -> Plan:
+    """What decides the learning rate of the dataset's networks; study/backbone.py does it."""
+    first = _splits(dataset, params)[0]
+    return {
+        "title": f"backbone on {dataset}",
+        "data": str(paths.variant(dataset, honest_variant(first))),
+        "seed": first,
+        "hidden": params.knobs(dataset).hidden,
+        "training": _backbone(params),
+        "learning_rates": params.backbone.learning_rates,
+        "written": str(paths.backbone(dataset)),
+    }
 
 
 def _as_in_paper(params: Params) -> Plan:

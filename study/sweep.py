@@ -21,7 +21,7 @@ from infofair import grids, methods
 from infofair.data.prepared import ALL, Prepared
 from infofair.knobs import knobs_of
 from infofair.methods.base import Method, Network, Solver
-from infofair.storage import write_json
+from infofair.storage import read_json, write_json
 from infofair.training import fit, model
 from infofair.training.plan import Job, Trained, Training
 from infofair.training.predictions import Key, Predictions
@@ -78,7 +78,11 @@ class Form:
         self.plan, self.form = plan, form
         self.folder = Path(plan["folder"]) / form["name"]
         self.title = f"{form['name']} on {plan['dataset']}"
-        self.method = methods.make(plan["method"], **form["knobs"])
+        knobs = form["knobs"]
+        if form.get("backbone"):
+            chosen = read_json(Path(form["backbone"]))
+            knobs = knobs | {"learning_rate": chosen["learning_rate"]}
+        self.method = methods.make(plan["method"], **knobs)
 
     def data(self, run: Plan) -> Prepared:
         return without(Prepared.load(Path(run["data"])), self.form["unaware"])

@@ -33,8 +33,8 @@ SMALL: dict[str, Any] = {
         "epochs": 2, "patience": 2, "batch_size": 512, "weight_decay": 0.01, "streams": "authors"
     },
     "backbone": {
-        "learning_rate": 0.003, "epochs": 2, "steps": 600, "patience": 2, "batch_size": 1024,
-        "weight_decay": 0.0,
+        "learning_rates": [0.003, 0.01], "epochs": 2, "steps": 600, "patience": 2,
+        "batch_size": 1024, "weight_decay": 0.0,
     },
     "comparison": compared(
         look=3, between=[0.1, 10.0], splits=[0, 1], paper=["vanilla"],

@@ -1,4 +1,4 @@
-"""How models are trained, if nobody says otherwise: what trials on validation rows led to."""
+"""How models are trained, if nobody says otherwise: what trials led to (docs/estimators.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -13,7 +13,7 @@ from infofair.methods.base import Fit, Problem, Solver, Task, knob
 
 class Boosting(Solver):
     rounds: int = knob(100, ge=1, source="trees; scikit-learn's default")
-    # not called learning_rate: that is the networks', which `backbone` in params.yaml sets
+    # scikit-learn calls it learning_rate, which here is the networks'
     shrinkage: float = knob(0.1, gt=0, source="of each tree; scikit-learn's default")
     leaves: int = knob(31, ge=2, source="of a tree at most; scikit-learn's default")
 

@@ -29,7 +29,7 @@ from infofair.training.networks import Networks, Seat
 from infofair.training.plan import Job, Model, Trained
 from infofair.training.streams import KINDS, Streams
 
-CHUNK = 32  # minibatches that are gathered, and whose noise is drawn, at a time
+CHUNK = 32  # minibatches whose labels are gathered, and whose noise is drawn, at a time
 ROWS = 4096  # rows predicted at a time: bounds the memory
 
 
@@ -49,7 +49,7 @@ def device(name: str | None = None) -> torch.device:
 class Chunk(NamedTuple):
     """Several steps' minibatches of one size, side by side."""
 
-    X: Tensor  # E × (steps·rows) × features: models of the same streams see the same
+    places: Tensor  # E × (steps·rows) of the training rows: models of the same streams see the same
     y: Tensor  # R × 1 × (steps·rows)
     s: Tensor  # R × 1 × (steps·rows)
     noise: Tensor | None  # steps × R × groups × rows
@@ -58,7 +58,7 @@ class Chunk(NamedTuple):
 
     @property
     def steps(self) -> int:
-        return self.X.shape[1] // self.rows
+        return self.places.shape[1] // self.rows
 
 
 def seated(streams: Sequence[Streams]) -> list[int]:
@@ -174,11 +174,22 @@ class Pass:
         for start, end in pairwise(dict.fromkeys(starts)):
             chunk, size = order[:, start:end], end - start
             rows = min(B, size)
-            X = self.X["train"].index_select(0, chunk.flatten()).view(E, size, -1)
             of_streams = labels.expand(E, L, N).gather(2, chunk[:, None].expand(E, L, size))
             own = of_streams.view(E * L, size).index_select(0, self.label_rows).long()
             y, s = own.view(2, R, 1, size)
-            yield Chunk(X, y, s, self.draw_noise("train", size // rows, rows), rows, epoch)
+            yield Chunk(chunk, y, s, self.draw_noise("train", size // rows, rows), rows, epoch)
+
+    def inputs(self, chunk: Chunk) -> Iterator[Tensor]:
+        """Each step's rows, E × rows × features, until the next step's take their place.
+
+        Not all at once: what is in the caches still when it is multiplied need not be fetched.
+        """
+        all_rows = self.X["train"]
+        E, rows = len(chunk.places), chunk.rows
+        X = all_rows.new_empty(E * rows, all_rows.shape[1])
+        for places in chunk.places.split(rows, 1):
+            torch.index_select(all_rows, 0, places.flatten(), out=X)
+            yield X.view(E, rows, -1)
 
     def batches(self, chunk: Chunk) -> list[Stacked]:
         """Each step's minibatch."""
@@ -224,7 +235,7 @@ class Pass:
             numbers = torch.arange(first, self.steps + 1, device=self.on).float()
             free = []
             for step, (X, batch, number) in enumerate(
-                zip(chunk.X.split(chunk.rows, 1), self.batches(chunk), numbers, strict=True)
+                zip(self.inputs(chunk), self.batches(chunk), numbers, strict=True)
             ):
                 out = self.networks.forward(X, sheet, step)
                 if self.method.critics:

@@ -46,7 +46,8 @@ def run(
 ) -> Predictions:  # fmt: skip
     """What a method's models of all settings and seeds predict."""
     if isinstance(method, Network):
-        trained, _ = fit.train(Job(method, hidden, training), data, [strength], seeds, title)
+        job = Job(method, hidden, training, curves=False)
+        trained, _ = fit.train(job, data, [strength], seeds, title)
         found = {(m.variant.setting, m.variant.alpha, m.seed): m.probabilities for m in trained}
         return Predictions.of(found, data)
     assert isinstance(method, Solver)

@@ -5,6 +5,7 @@ figures on test rows span the area (infofair/pareto.py). The corners are that sp
 whatever a method's training, and the constant predictor of the commoner training class.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -100,19 +101,28 @@ def _span(block: np.ndarray) -> _Spanned:
 # -- over cells ----------------------------------------------------------------------------------
 
 
-def ranks(areas: pd.DataFrame) -> pd.DataFrame:
+def ranks(areas: pd.DataFrame, paper: Collection[str] = ()) -> pd.DataFrame:
     """How methods rank over cells by above_chord, from the table of hypervolumes.
 
-    Among the methods that have a figure in every cell: of all cells, of those with two groups (some
-    methods handle no others) and of those with more. Friedman's test asks whether they differ at
-    all, with cells as blocks; Wilcoxon's signed ranks compare every method with those of AGAINST:
-    `<name>_more` is the mean of what the method has more, `_holm` for all methods at once. Cells of
-    one dataset share rows and models, so the p values are too small rather than too large; and with
-    fewer than six cells no difference can have one below 0.05.
+    paper: its datasets. Where others take part, on which few methods are run, `cells` are the
+    paper's ("paper"), of these those with two groups (some methods handle no others) and those with
+    more, and "all"; else all, and of these. Each time among the methods that have a figure in every
+    such cell. Friedman's test asks whether they differ at all, with cells as blocks; Wilcoxon's
+    signed ranks compare every method with those of AGAINST: `<name>_more` is the mean of what the
+    method has more, `_holm` for all methods at once. Cells of one dataset share rows and models, so
+    the p values are too small rather than too large; and with fewer than six cells no difference
+    can have one below 0.05.
     """
     table = areas.pivot_table(index=PLACE, columns="method", values="above_chord", sort=False)
     groups = areas.groupby(PLACE, sort=False)["groups"].max().reindex(table.index)
-    parts = {"all": groups > 0, "two groups": groups == 2, "more groups": groups > 2}
+    every = groups > 0
+    own = every & table.index.get_level_values("dataset").isin(list(paper))
+    if own.all() or not own.any():
+        parts = {"all": every}
+        own = every
+    else:
+        parts = {"paper": own, "all": every}
+    parts |= {"two groups": own & (groups == 2), "more groups": own & (groups > 2)}
     found = [_ranked(table[of], name) for name, of in parts.items() if of.any()]
     return pd.concat(found, ignore_index=True)[TABLES["ranks"]] if found else frame([], "ranks")
 

@@ -26,7 +26,7 @@ def tables(rows: pd.DataFrame, paper: pd.DataFrame) -> tuple[dict[str, pd.DataFr
         "best": choices.best(rows),
         "honest_summary": summary,
         "hypervolume": spanned,
-        "ranks": areas.ranks(spanned),
+        "ranks": areas.ranks(spanned, set(paper["dataset"])),
         "pairs": areas.pairs(rows),
         "goal": goal,
         "goal_counts": goals.counts(goal),

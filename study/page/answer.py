@@ -12,6 +12,7 @@ from study.labels import FITTED, PENALTIES, needs_s, parts, trained_to_be_fair
 from study.page.cells import Place
 from study.page.compared import Found, of_methods, places_of
 from study.page.grid import Grid, figures, texts
+from study.page.survival import is_constant
 from study.page.words import NONE
 from study.results import PAIRED, Row
 from study.tables.honest import ALPHA
@@ -34,7 +35,8 @@ class Contest:
 
     Validation rows choose both, of their side: the one with most F1 there (of scores: AUC), among
     those that keep the budget there in most splits. So neither is the luckiest of many on test
-    rows. None if a side has nobody.
+    rows. Who predicts one class for everybody in some split keeps every budget and decides nothing:
+    it stands for a side only if that has nobody else. None if a side has nobody.
     """
 
     place: Place
@@ -84,11 +86,13 @@ def _best(side: pd.DataFrame) -> dict[tuple[str, str, float], Row]:
     found: dict[tuple[str, str, float], Row] = {}
     for row in side.to_dict("records"):
         cell = row["dataset"], row["setting"], row["budget"]
-        before = found.setdefault(cell, row)
-        figures = ("within", "validation_score")
-        if [row[name] for name in figures] > [before[name] for name in figures]:
+        if _standing(row) > _standing(found.setdefault(cell, row)):
             found[cell] = row
     return found
+
+
+def _standing(row: Row) -> tuple[bool, float, float]:
+    return not is_constant(row), row["within"], row["validation_score"]
 
 
 def counted(held: Iterable[Contest]) -> dict[str, Any]:
@@ -100,6 +104,11 @@ def counted(held: Iterable[Contest]) -> dict[str, Any]:
         "won": len(won),
         "lost": sum(contest.behind for contest in held),
         "clearly": sum(contest.clearly for contest in held),
+        # sides that have nobody else than who is constant in some split
+        "constant": {
+            "fair": sum(is_constant(contest.fair) for contest in held),
+            "rule": sum(is_constant(contest.rule) for contest in held),
+        },
         "datasets": {
             dataset: (
                 sum(contest.place[0] == dataset for contest in won),
@@ -191,16 +200,21 @@ def side(row: Row, figure: str) -> int:
 
 
 def pairs(table: pd.DataFrame) -> dict[tuple[str, str], dict[str, Any]]:
-    """Of each pair: cells, and in how many the first has clearly more, and clearly less."""
+    """Of each pair and figure: in how many cells the first has clearly more, and clearly less.
+
+    `cells` are those with a p value; in the others (`untested`) nothing can be told.
+    """
     result = {}
     for (method, rival), of in table.groupby(["method", "rival"], sort=False):
-        rows = of.to_dict("records")
-        sides = {figure: [side(row, figure) for row in rows] for figure in PAIRED}
-        result[str(method), str(rival)] = {
-            "cells": len(rows),
-            **{f: {"more": s.count(1), "less": s.count(-1)} for f, s in sides.items()},
-            "mean": {figure: float(of[figure].mean()) for figure in PAIRED},
-        }
+        found: dict[str, Any] = {"mean": {figure: float(of[figure].mean()) for figure in PAIRED}}
+        for figure in PAIRED:
+            tested = of[of[f"{figure}_holm"].notna()]
+            sides = [side(row, figure) for row in tested.to_dict("records")]
+            found[figure] = {
+                "cells": len(tested), "untested": len(of) - len(tested),
+                "more": sides.count(1), "less": sides.count(-1),
+            }  # fmt: skip
+        result[str(method), str(rival)] = found
     return result
 
 
@@ -213,19 +227,19 @@ def pairs_grid(table: pd.DataFrame) -> Grid:
         names = [labels.full_method_name(name) for name in (method, rival)]
         cells = []
         for figure in PAIRED:
-            cells += [str(of[figure]["more"]), str(of[figure]["less"])]
+            cells += [str(of[figure][name]) for name in ("cells", "more", "less")]
             cells.append(number(of["mean"][figure], sign="+"))
-        rows.append([*names, str(of["cells"]), *cells])
-    columns = [*texts("Method", "Against"), *figures("Cells")]
+        rows.append([*names, *cells])
+    columns = texts("Method", "Against")
     for figure in PAIRED:
-        columns += figures("more", "less", "mean", group=NAMES[figure])
+        columns += figures("cells", "more", "less", "mean", group=NAMES[figure])
     return Grid(
         "Pairs",
-        "Cells in which the first has clearly more, or less, than the second: paired over splits, "
-        f"p below {ALPHA} with Holm’s correction for the cells of a pair; and the mean difference "
-        "over cells. Above the chord: the share of the plane that a front adds to what tossing a "
-        "coin between vanilla and the constant predictor would reach. Micro F1 and imparity: at "
-        "the operating points.",
+        "Cells in which the first has clearly more, or less, than the second, of those in which "
+        f"that can be tested: paired over splits, p below {ALPHA} with Holm’s correction for the "
+        "cells of a pair; and the mean difference over cells. Above the chord: the share of the "
+        "plane that a front adds to what tossing a coin between vanilla and the constant predictor "
+        "would reach. Micro F1 and imparity: at the operating points.",
         columns,
         rows,
     )

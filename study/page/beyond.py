@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from markupsafe import Markup
 
 from study import labels, paths, results
@@ -68,8 +69,22 @@ def survival(found: Found) -> dict[str, Any]:
         "judged": judged(found.tables["honest_summary"], found.paper, collapsed),
         "limit": FAR,
         "given_up": honest.GIVEN_UP,
+        "of_lead": honest.OF_LEAD,
+        "linear": honest.linear(found.honest),
+        "told": told(found.honest),
         # in how many of the paper's own cells InfoFair is said to lower imparity
         "claimed": (sum(row["paper_reduction"] > 0 for row in of_infofair), len(of_infofair)),
+    }
+
+
+def told(table: pd.DataFrame) -> dict[str, int]:
+    """Of how many rows the imparity is clearly not vanilla's, before and after Holm's correction;
+    `p_holm` is of those that do something about fairness."""
+    tested = table[table["p_holm"].notna()]
+    return {
+        "of": len(tested),
+        "before": int((tested["p_imparity"] < honest.ALPHA).sum()),
+        "after": int((tested["p_holm"] < honest.ALPHA).sum()),
     }
 
 

@@ -52,10 +52,12 @@ class Found:
         label: str,
         caption: str,
         begins: str = "",
+        known: bool = False,
     ) -> Grid:
         """A line per method, a column per dataset and setting.
 
-        begins: what ids of cells begin with, if something leads to them.
+        begins: what ids of cells begin with, if something leads to them. known: with a column that
+        says whether the sensitive attribute must be known when deciding.
         """
         there = {*places_of(table)}
         places = [place for place in self.attributes if place in there]
@@ -67,11 +69,12 @@ class Found:
         rows, ids = [], {}
         for line, method in enumerate(methods):
             cells = [shown.get((method, place), "") for place in places]
-            rows.append([labels.full_method_name(method), *cells])
-            for column, place in enumerate(places, 1):
+            s = ["yes" if labels.needs_s(method) else "no"] * known
+            rows.append([labels.full_method_name(method), *s, *cells])
+            for column, place in enumerate(places, 1 + known):
                 if begins and (method, place) in shown:
                     ids[line, column] = f"{begins}-{place[0]}-{place[1]}-{method}"
-        columns = [Column("Method", TEXT)]
+        columns = [Column("Method", TEXT), *[Column("Needs s", TEXT)] * known]
         for place in places:
             columns += figures(self.attributes[place], group=labels.dataset_name(place[0]))
         return Grid(label, caption, columns, rows, ids=ids)

@@ -14,15 +14,17 @@ import pandas as pd
 from infofair.data import dataset as datasets
 from study import labels, results
 from study.page.grid import Column, Grid, by_place, changes, figures, texts
+from study.page.trials import Trials, trials
 from study.page.words import NONE, short
 from study.params import Params
 from study.results import Row
 from study.tables import general as tables
-from study.tables.general import CLEAR, STUDIES, VANILLA, Cell, Point
+from study.tables.general import CLEAR, STUDIES, VANILLA, Cell, Figure, Point
 from study.tables.layout import number
 
 OURS = ("fitted", "bottleneck")  # families of methods that are InfoFair's
 PRINTED, DECAYED, NO_GRAPH, BARYCENTRE = "joint", "vanilla_decay", "mlp", "barycentre"
+CONSTANT = "constant"  # the figure of the constant predictor
 DISTANCES = ("w2", "ks")  # the barycentre is the optimum in the first
 NO_RIVALS = {*OURS, PRINTED, DECAYED, NO_GRAPH}  # the last two do nothing about fairness
 
@@ -32,7 +34,10 @@ ABOUT = {
         "I(z; s | y = 1) in place of I(z; s): the critics, and the term that the strength weighs, "
         "are of the positives alone, or of each class for equalised odds. The gap is the largest "
         "one of true positive rates, over groups with at least 20 positives among the test rows.",
-        "Thresholds know s when they decide; the others see it as one input among many.",
+        "Thresholds know s when they decide; the others see it as one input among many. The paper "
+        "prints E[log q] over all rows, while its derivation asks for the positives: here both "
+        "terms are of the positives, in the form as printed, too, which is so in that it minimises "
+        "all of it at once.",
     ),
     "bottleneck": (
         "A stochastic z of a few dimensions, which pays for what it tells of x, with the critics "
@@ -64,7 +69,10 @@ ABOUT = {
         "Users are represented by their known ratings, so that new ones can be, too. The fairness "
         "term sees some of the users; attackers tell gender, or age, from z, of users whom it has "
         "not seen, and beside that of those whom it has.",
-        "943 users show little: this is a demonstration.",
+        "943 users show little: this is a demonstration. Of known users an AUC of ½ is a false "
+        "zero, and one below ½ (a negative figure) is no fairness either: the fairness term has "
+        "fitted these very users, so that who learns from some of them is misled about the others. "
+        "Only users whom it has not seen can tell.",
     ),
 }
 
@@ -83,6 +91,7 @@ class Shown:
     graphs: list[tuple[str, Point, Point]]  # place, without the graph, with it
     above: dict[str, "Counted"]  # by distance: where something is ahead of the barycentre
     grid: Grid
+    trials: Trials | None
     simulated: list[str]
 
 
@@ -94,6 +103,7 @@ class Told:
     quality: str
     gap: str
     vanilla: Point
+    constant: Figure | None  # what the constant predictor has, where the study says so
     lower: list[Point]
     alike: list[Point]
     higher: list[Point]
@@ -106,6 +116,11 @@ class Told:
         by = point.better(self.vanilla)
         return "clearly worse" if by < -CLEAR else "clearly better" if by > CLEAR else ""
 
+    @property
+    def no_decision(self) -> bool:
+        """Whether vanilla is not clearly better than the constant predictor."""
+        return self.constant is not None and self.vanilla.quality.above(self.constant) <= CLEAR
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -116,7 +131,7 @@ class Counted:
 def facts(params: Params) -> dict[str, Any]:
     found = {study: results.general(study) for study in params.general.studies}
     return {
-        "generalisations": [shown(study, table) for study, table in found.items()],
+        "generalisations": [shown(study, table, params) for study, table in found.items()],
         "clear": CLEAR,
         "splits": len(params.general.splits),
         "terms": terms(name for table in found.values() for name in table["dataset"]),
@@ -129,21 +144,21 @@ def terms(names: Iterable[str]) -> dict[str, str]:
     return {name: datasets.load(name).terms for name in dict.fromkeys(names)}
 
 
-def shown(study: str, table: pd.DataFrame) -> Shown:
+def shown(study: str, table: pd.DataFrame, params: Params) -> Shown:
     cells = tables.cells(table, study)
     about, caveat = ABOUT[study]
     of = STUDIES[study]
     return Shown(
-        study, of.letter, of.title, about, caveat, [told(cell) for cell in cells], printed(cells),
-        without_graph(cells), ahead_of_barycentre(study, table), grid(study, table),
-        tables.warnings(table),
+        study, of.letter, of.title, about, caveat, [told(cell, table) for cell in cells],
+        printed(cells), without_graph(cells), ahead_of_barycentre(study, table), grid(study, table),
+        trials(study, table, params), tables.warnings(table),
     )  # fmt: skip
 
 
 # -- what is counted ------------------------------------------------------------------------------
 
 
-def told(cell: Cell) -> Told:
+def told(cell: Cell, table: pd.DataFrame) -> Told:
     vanilla, chosen = cell.vanilla, list(cell.chosen.values())
     own = next((p for p in chosen if labels.family(p.method)[0] in OURS), None)
     others = [p for p in chosen if labels.family(p.method)[0] not in NO_RIVALS]
@@ -155,10 +170,15 @@ def told(cell: Cell) -> Told:
 
     return Told(
         cell.place, labels.measured_name(vanilla.quality.metric),
-        labels.measured_name(vanilla.gap.metric), vanilla,
+        labels.measured_name(vanilla.gap.metric), vanilla, constant(cell, table),
         side(lambda by: by < -CLEAR), side(lambda by: abs(by) <= CLEAR),
         side(lambda by: by > CLEAR), own, rivals, behind,
     )  # fmt: skip
+
+
+def constant(cell: Cell, table: pd.DataFrame) -> Figure | None:
+    found = grouped(table)[cell.dataset, cell.setting, VANILLA, cell.vanilla.strength]
+    return tables.figure(found[CONSTANT]) if CONSTANT in found else None
 
 
 def _of(cell: Cell, family: str) -> list[Point]:

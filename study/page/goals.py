@@ -29,11 +29,7 @@ def facts(found: Found) -> dict[str, Any]:
             "counts": {method: counts[method] for method in ordered},
             "asked": max((of for _, of in counts.values()), default=0),
             "own": {m: counts[m] for m in (FITTED, "infofair") if m in counts},
-            # of all methods, how many hold at least as often as InfoFair, fitted
-            "as_often": [
-                m for m in ordered
-                if m != FITTED and FITTED in counts and counts[m][0] >= counts[FITTED][0]
-            ],
+            "some": sum(held > 0 for held, _ in counts.values()),
             "by_method": by_method(counts, ordered),
             "grid": found.by_method(
                 table, text, "The goal",

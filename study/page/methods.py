@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from infofair import methods as library
 from infofair.knobs import knobs_of
-from infofair.methods.base import Solver
+from infofair.methods.base import Network, Solver
 from study import labels, paths, results
 from study.page import places, sources, wins
 from study.page.cells import Place, attributes_of
@@ -234,14 +234,17 @@ def _listed(name: str, params: Params) -> str:
 def knobs(method: str, params: Params) -> Grid | None:
     """As params.yaml has them, and as the comparison does, where all share a backbone."""
     asked, compared = params.knobs(method), params.well_trained(method)
-    rows = []
-    for own in knobs_of(library.load(method)):
+    kind, rows = library.load(method), []
+    for own in knobs_of(kind):
         values = [_value(getattr(of, own.name)) for of in (asked, compared)]
+        if own.name == "learning_rate" and issubclass(kind, Network):
+            values[1] = "the dataset’s"
         said = own.metadata
         rows.append([own.name, *values, bounds(said["bounds"], said["unit"]), said["source"]])
     return Grid(
         f"Knobs of {labels.full_method_name(method)}",
-        "Values in params.yaml and in the comparison, and where the default comes from.",
+        "Values in params.yaml and in the comparison, and where the default comes from. There, all "
+        "networks of a dataset have the learning rate that vanilla’s validation rows choose.",
         [
             *texts("Knob"), *figures(str(paths.PARAMS), "Comparison"), *texts("Bounds"),
             Column("Source", "text wrap"),

@@ -6,10 +6,12 @@ because there is one page more.
 
 from pathlib import Path
 
+from study.paths import DATA as DATA_FOLDER
 from study.paths import REPORTS, RESULTS
 
 METHODS = REPORTS / "methods.html"
 DATA = REPORTS / "data.html"
+TRIALS = DATA_FOLDER / "reference/general_trials.csv"  # figures of earlier trials
 COMPARE = REPORTS / "compare.html"  # of experiments: no stage makes it, and git does not have it
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from infofair.data.prepared import INTERSECTION
 from study import labels
 from study.labels import FITTED
+from study.offers import is_random
 from study.page.answer import AIMS, GAPS, NOTIONS
 from study.page.compared import Found
 from study.page.grid import Grid, figures, texts
@@ -15,19 +16,25 @@ from study.results import AGAINST, Row
 from study.tables.honest import ALPHA
 from study.tables.layout import number, spread
 
-CELLS = {"all": "All cells", "two groups": "Two groups", "more groups": "More than two groups"}
+CELLS = {
+    "paper": "The paper’s datasets", "all": "All cells", "two groups": "Two groups",
+    "more groups": "More than two groups",
+}  # fmt: skip
 
 
 def facts(found: Found) -> dict[str, Any]:
     areas, ranks, best = (found.tables[name] for name in ("hypervolume", "ranks", "best"))
+    among = " of the paper’s datasets" if (ranks["cells"] == "paper").any() else ""
     # the explorer opens with it: Adult, which readers know best, if it is there
     place = max(found.attributes, key=lambda place: (place[1] == INTERSECTION, place[0] == "adult"))
     return {
         "fitted": FITTED,
         "example": {"dataset": place[0], "setting": place[1], "budget": best["budget"].min()},
-        "ranking": ranking(ranks[ranks["cells"] == "all"]),
+        # few methods are run on datasets that the paper lacks: what counts is its own
+        "ranking": ranking(ranks, "paper") or ranking(ranks, "all"),
+        "ranking_of_all": ranking(ranks, "all") if among else None,
         "rank_grids": {
-            CELLS.get(str(cells), str(cells)): rank_grid(str(cells), of)
+            CELLS[str(cells)]: rank_grid(str(cells), of, among)
             for cells, of in ranks.groupby("cells", sort=False)
         },
         "areas": found.by_method(
@@ -59,12 +66,13 @@ def area_text(row: Row) -> str:
 # -- ranks ----------------------------------------------------------------------------------------
 
 
-def ranking(ranks: pd.DataFrame) -> dict[str, Any] | None:
-    """Of the methods that have a figure in every cell; the best first."""
-    if ranks.empty:
+def ranking(ranks: pd.DataFrame, cells: str) -> dict[str, Any] | None:
+    """Of the methods that have a figure in each of these cells; the best first."""
+    rows = ranks[ranks["cells"] == cells].to_dict("records")
+    if not rows:
         return None
-    rows = ranks.to_dict("records")
     return {
+        "of_paper": cells == "paper",
         "cells": int(rows[0]["blocks"]),
         "methods": int(rows[0]["methods"]),
         "friedman_p": rows[0]["friedman_p"],
@@ -89,7 +97,9 @@ def _side(row: Row, name: str) -> int:
     return 1 if row[f"{name}_more"] > 0 else -1
 
 
-def rank_grid(cells: str, ranks: pd.DataFrame) -> Grid:
+def rank_grid(cells: str, ranks: pd.DataFrame, among: str) -> Grid:
+    """among: of which datasets the cells are that are told apart by their number of groups."""
+    among = among if cells in ("two groups", "more groups") else ""
     rows = []
     for row in ranks.to_dict("records"):
         beside = []
@@ -103,8 +113,8 @@ def rank_grid(cells: str, ranks: pd.DataFrame) -> Grid:
     blocks, methods, p = (ranks[name].iloc[0] for name in ("blocks", "methods", "friedman_p"))
     friedman = "" if pd.isna(p) else f" Friedman’s test that all are alike: p {_sign(p)}."
     return Grid(
-        f"Ranks, {CELLS.get(cells, cells).lower()}",
-        f"{CELLS.get(cells, cells)} ({blocks}): mean rank by hypervolume above the chord among the "
+        f"Ranks, {CELLS[cells].lower()}",
+        f"{CELLS[cells]}{among} ({blocks}): mean rank by hypervolume above the chord among the "
         f"{methods} methods that have a figure in each, and Wilcoxon’s signed ranks over cells, p "
         f"with Holm’s correction.{friedman} Cells of one dataset share rows, so p is too small "
         "rather than too large.",
@@ -129,11 +139,13 @@ def budget_grid(found: Found, notion: str, budget: float, rows: pd.DataFrame) ->
         if row["within"] == 0 or pd.isna(row[aim]):
             return NONE
         marks = "*" * (row["gap"] > budget) + "°" * (row["within"] < 1)
-        return f"{number(row[aim])} / {number(row['gap'])}{marks}{'†' * (row['constant'] > 0)}"
+        marks += "†" * (row["constant"] > 0) + "‡" * is_random(row["method"], notion)
+        return f"{number(row[aim])} / {number(row['gap'])}{marks}"
 
     return found.by_method(
         rows,
         text,
         f"{NOTIONS[notion]}, budget {budget:g}",
         f"{NOTIONS[notion]}, {gap} at most {budget:g}: {name} / {gap}.",
+        known=True,
     )

@@ -2,12 +2,17 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from study import labels
+from study.comparison.measured import vanilla_of
 from study.page.compared import Found
 from study.page.grid import Grid, figures, texts
 from study.page.words import short
+from study.results import CELL, PLACE
+
+KEPT = 0.9  # of vanilla's imparity: it has not begun to work (infofair/grids.py)
 
 
 def facts(found: Found) -> dict[str, Any]:
@@ -21,6 +26,8 @@ def facts(found: Found) -> dict[str, Any]:
             "counts": sorted(set(counts.tolist())),
             "looked": sorted(set(seen.nunique().tolist())),
             "collapsed": collapsed(table[table["setting"].notna()]),
+            "begun": begun(chosen, found.tables["fronts"]),
+            "kept": KEPT,
             "grid": grid(chosen),
         }
     }
@@ -37,6 +44,28 @@ def collapsed(seen: pd.DataFrame) -> dict[str, list[str]]:
         method: list(dict.fromkeys(lost.loc[lost["method"] == method, "dataset"]))
         for method in labels.in_order(lost["method"])
     }
+
+
+def begun(chosen: pd.DataFrame, fronts: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """Methods whose grid begins where they are not vanilla any more: in how many cells, of all.
+
+    By mean validation imparity, against vanilla of the same training.
+    """
+    if chosen.empty:  # its columns are of no kind
+        return {}
+    weakest = chosen.drop_duplicates(["dataset", "method"])[["dataset", "method", "strength"]]
+    gap = fronts.loc[fronts["notion"] == "", [*CELL, "strength", "validation_imparity"]]
+    theirs = gap.rename(columns={"method": "vanilla", "validation_imparity": "whole"})
+    own = gap.merge(weakest, on=["dataset", "method"], suffixes=("", "_weakest"))
+    own = own[np.isclose(own["strength"], own["strength_weakest"], rtol=1e-5)]
+    own = own.assign(vanilla=own["method"].map(vanilla_of))
+    both = own.merge(theirs.drop(columns="strength"), on=[*PLACE, "vanilla"])
+    less = both["validation_imparity"] < KEPT * both["whole"]
+    counts = {
+        str(method): (int(of.sum()), len(of))
+        for method, of in less.groupby(both["method"], sort=False)
+    }
+    return {method: counts[method] for method in labels.in_order(counts) if counts[method][0]}
 
 
 def grid(chosen: pd.DataFrame) -> Grid:

@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from infofair import methods
 from infofair.errors import Problem
-from infofair.methods.base import Solver, knob
 from study import params
 from tests.conftest import ROOT, compared
 from tests.raw import GENERAL
@@ -134,7 +132,7 @@ def test_the_committed_file_passes_and_alpha_is_its_first_key() -> None:
         ("fallback", "stop", "fallback = 'stop'", "'simulate' or 'none'"),
         ("fallback", None, "fallback = None", "'simulate' or 'none'"),
         # The comparison.
-        ("backbone.learning_rate", 0.0, "backbone.learning_rate = 0.0", "greater than 0"),
+        ("backbone.learning_rates", [0.0], "backbone.learning_rates[0] = 0.0", "greater than 0"),
         ("backbone.steps", 0, "backbone.steps = 0", "greater than or equal to 1"),
         ("comparison.strengths", 1, "comparison.strengths = 1", "greater than or equal to 2"),
         ("comparison.look", 2, "comparison.look = 2", "greater than or equal to 3"),
@@ -349,15 +347,10 @@ def test_an_ablation_outside_the_list_of_ablations_is_refused() -> None:
     assert "infofair_ts" in message(changed(changes))
 
 
-def test_in_the_comparison_networks_have_one_learning_rate_and_what_is_fixed() -> None:
+def test_in_the_comparison_methods_have_what_is_fixed() -> None:
     given = {"comparison.fixed": {"di": {"smallest_group": 7}, "gerryfair": {"C": 3.0}}}
-    found = params.check(changed(given | {"gdp.learning_rate": 0.7, "fcfc.covariance": 0.3}))
-    rate = found.backbone.learning_rate
-    for name in ("vanilla", "gdp", "infofair"):
-        assert found.well_trained(name).learning_rate == rate
-    assert found.knobs("gdp").learning_rate == 0.7  # in the paper's table, as ever
-    knobs = found.well_trained("di")
-    assert (knobs.learning_rate, knobs.smallest_group) == (rate, 7)
+    found = params.check(changed(given | {"fcfc.covariance": 0.3}))
+    assert found.well_trained("di").smallest_group == 7
     assert found.knobs("di").smallest_group == COMMITTED["di"]["smallest_group"]
     assert found.well_trained("gerryfair").C == 3.0
     assert found.well_trained("gerryfair").gamma == found.knobs("gerryfair").gamma
@@ -464,20 +457,3 @@ def test_whatever_stands_at_a_key_it_passes_or_is_a_problem(key: str, junk: obje
         params.check(changed({key: junk}))
     except Problem as problem:
         assert str(problem).startswith("params.yaml: ")
-
-
-def test_the_backbone_is_no_business_of_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even where it has a knob that is called as the networks' is."""
-
-    class Mine(Solver):
-        learning_rate: float = knob(0.7, gt=0, source="its own")
-        random = False
-
-        def fit(self, task: Any, seed: int) -> Any:
-            raise NotImplementedError
-
-    asked = params.load()
-    other = methods.load
-    monkeypatch.setattr(methods, "load", lambda name: Mine if name == "logistic" else other(name))
-    monkeypatch.setattr(params.Params, "knobs", lambda *_: params.section("logistic", Mine)())
-    assert asked.well_trained("logistic").learning_rate == 0.7

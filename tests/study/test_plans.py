@@ -46,7 +46,7 @@ def test_there_is_a_plan_for_every_stage_dataset_and_method(usual: Plans) -> Non
     of_paper = ("prepare", "evaluate", "as_run")
     expected |= {f"{what}/{dataset}" for what in of_paper for dataset in asked.datasets}
     for dataset, names in asked.compared_datasets.items():
-        of_comparison = ("download", "variants", "posteriors")
+        of_comparison = ("download", "variants", "posteriors", "backbone")
         expected |= {f"{what}/{dataset}" for what in of_comparison}
         expected |= {f"sweep/{dataset}/{method}" for method in names}
     expected |= {f"download/{dataset}" for dataset in asked.general.datasets}
@@ -154,7 +154,7 @@ def test_a_method_takes_part_in_the_forms_that_are_asked_for(usual: Plans) -> No
 def test_networks_are_trained_alike_whatever_the_method(usual: Plans) -> None:
     """With the backbone, its learning rate and its number of steps; only _paper is an exception."""
     asked = paper_params()
-    backbone = asked.backbone.model_dump(exclude={"learning_rate"})
+    backbone = asked.backbone.model_dump(exclude={"learning_rates"})
     printed = asked.training.model_dump() | {"streams": "own"}
     for dataset, names in asked.compared_datasets.items():
         for method in names:
@@ -162,11 +162,11 @@ def test_networks_are_trained_alike_whatever_the_method(usual: Plans) -> None:
                 if issubclass(methods.load(method), Solver):
                     assert "training" not in form
                 elif name.endswith("_paper"):
-                    assert form["training"] == printed
+                    assert (form["training"], form["backbone"]) == (printed, None)
                     assert form["knobs"] == asked.knobs(method).model_dump()
                 else:
                     assert form["training"] == backbone
-                    assert form["knobs"]["learning_rate"] == asked.backbone.learning_rate
+                    assert form["backbone"] == f"results/backbone/{dataset}.json"
 
 
 def test_the_forms_differ_in_what_their_names_say_and_in_nothing_else(usual: Plans) -> None:
@@ -230,7 +230,8 @@ def test_a_larger_dataset_has_its_own_splits_and_methods_and_no_paper() -> None:
     large = {"datasets": ["kdd"], "splits": [7], "trained": ["vanilla", "gdp"], "solved": []}
     found = written(**section("comparison", large=large))
     assert {n for n in found if "/kdd" in n} == {
-        "download/kdd", "variants/kdd", "posteriors/kdd", "sweep/kdd/vanilla", "sweep/kdd/gdp"
+        "download/kdd", "variants/kdd", "posteriors/kdd", "backbone/kdd", "sweep/kdd/vanilla",
+        "sweep/kdd/gdp",
     }  # fmt: skip
     assert list(found["variants/kdd"]["splits"]) == ["split7"]
     for form in found["sweep/kdd/vanilla"]["forms"]:
@@ -274,13 +275,17 @@ def test_what_is_not_asked_has_no_plan(usual: Plans) -> None:
     assert not any("/adult" in name or "/compas" in name for name in found)
 
 
-def test_ten_times_the_learning_rate_of_the_backbone_trains_the_comparison_again(
-    usual: Plans,
-) -> None:
-    rate = paper_params().backbone.learning_rate * 10
-    found = changed(usual, written(**section("backbone", learning_rate=rate)))
+def test_another_choice_of_learning_rates_is_made_again_and_by_nobody_else(usual: Plans) -> None:
+    """The comparison is trained again if another rate comes out: it depends on that alone."""
+    found = changed(usual, written(**section("backbone", learning_rates=[0.5])))
+    assert found == {f"backbone/{dataset}" for dataset in paper_params().compared_datasets}
+
+
+def test_twice_the_steps_of_the_backbone_train_the_comparison_again(usual: Plans) -> None:
+    steps = paper_params().backbone.steps * 2
+    found = changed(usual, written(**section("backbone", steps=steps)))
     assert {"sweep/adult/vanilla", "sweep/dutch/gdp"} <= found
-    assert all(name.startswith("sweep/") for name in found)
+    assert all(name.startswith(("sweep/", "backbone/")) for name in found)
     solved = [m for m in paper_params().compared if issubclass(methods.load(m), Solver)]
     assert not any(name.rpartition("/")[2] in solved for name in found)
 
@@ -295,7 +300,7 @@ def test_ten_times_the_learning_rate_of_the_backbone_trains_the_comparison_again
         (
             {"compas": {"hidden": [5]}},
             {f"{what}/compas/vanilla" for what in ("train", "luck", "sweep")}
-            | {"as_run/compas"},
+            | {"as_run/compas", "backbone/compas"},
         ),
         (
             section("training", epochs=7),

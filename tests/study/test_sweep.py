@@ -21,7 +21,7 @@ from tests.conftest import compared, paper_params
 from tests.simulated import prepared
 
 BACKBONE = {
-    "learning_rate": 0.003, "epochs": 2, "steps": 600, "patience": 2, "batch_size": 64,
+    "learning_rates": [0.003], "epochs": 2, "steps": 600, "patience": 2, "batch_size": 64,
     "weight_decay": 0.0,
 }  # fmt: skip
 TRAINING = {"epochs": 3, "patience": 2, "batch_size": 128, "weight_decay": 0.01}
@@ -59,6 +59,7 @@ def planned(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
         path = paths.plan("sweep", "compas", method)
         plan = dict(plans.everything(asked))[path] | changes
         write_json(path, plan)
+        write_json(paths.backbone("compas"), {"learning_rate": 0.003})
         return plan
 
     return write
@@ -160,7 +161,7 @@ def test_the_papers_form_is_trained_as_in_the_paper(planned: Planned) -> None:
     asked = paper_params()
     assert printed.method == methods.make("infofair", **asked.knobs("infofair").model_dump())
     assert plain.method.with_knobs(learning_rate=0.0001) == printed.method
-    assert getattr(plain.method, "learning_rate", None) == BACKBONE["learning_rate"]
+    assert getattr(plain.method, "learning_rate", None) == 0.003
     for form, how in ((plain, BACKBONE), (printed, TRAINING)):
         _, training = sweep.trainer(form.method, form.form["training"], data())
         assert training is not None

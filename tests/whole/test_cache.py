@@ -185,7 +185,9 @@ def test_dvc_finds_every_stage_stale_that_loads_or_reads_the_file_in_which_a_lin
 
 # What trains: methods of params.yaml, the generalisations, posteriors, and what the paper's authors
 # or nobody ran.
-TRAINING = ("train", "solve", "sweep", "general_train", "posteriors", "as_run", "tried")
+TRAINING = (
+    "train", "solve", "backbone", "sweep", "general_train", "posteriors", "as_run", "tried"
+)  # fmt: skip
 
 
 def training(stages: dict[str, Stage]) -> set[str]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infofair.metrics import imparity, mutual_information
+from infofair.metrics import imparity, mutual_information, opportunity_gap
 from study import paths
 from tests.conftest import ROOT
 
@@ -38,6 +38,27 @@ def test_parity_is_zero_mutual_information(
     parity = imparity(predicted, group, len(sizes)) < 1e-12
     assert parity is (not disturbed)
     assert (mutual_information(predicted, group, len(sizes)) < 1e-12) is parity
+
+
+@given(
+    st.lists(st.integers(1, 6), min_size=2, max_size=5),
+    st.integers(0, 5),
+    st.integers(1, 5),
+    st.booleans(),
+)
+def test_equal_opportunity_is_zero_conditional_mutual_information(
+    sizes: list[int], accepted: int, rejected: int, disturbed: bool
+) -> None:
+    """I(ŷ; s | y = 1) is that of the positives; what becomes of the negatives does not count."""
+    counts = np.outer(sizes, [rejected, accepted])
+    counts[0, 1] += disturbed
+    predicted, group = repeated(counts)
+    of_negatives, others = repeated(np.stack([sizes, 2 * np.arange(len(sizes))], 1))
+    y = np.repeat([1, 0], [len(predicted), len(of_negatives)])
+    every, s = np.concatenate([predicted, of_negatives]), np.concatenate([group, others])
+    fair = opportunity_gap(every, y, s, len(sizes)) < 1e-12
+    assert fair is (not disturbed)
+    assert (mutual_information(every[y == 1], s[y == 1], len(sizes)) < 1e-12) is fair
 
 
 @given(

@@ -96,7 +96,7 @@ def test_every_dataset_and_method_of_params_has_its_stages(stages: dict[str, Sta
     )
     for dataset in asked.compared_datasets:  # of the larger ones with a name of their own
         large = "_large" * (dataset not in asked.datasets)
-        for kind in ("variants", "posteriors", "measure"):
+        for kind in ("variants", "backbone", "posteriors", "measure"):
             assert f"beyond/dvc.yaml:{kind}{large}@{dataset}" in stages
     counted = {s.cmd.split()[-1] for s in stages.values() if s.name.startswith("sizes")}
     for dataset in [*asked.compared_datasets, *asked.general.datasets]:
@@ -136,7 +136,7 @@ def test_training_depends_on_its_plan_its_data_its_method_and_what_trains(
         assert plan in stage.deps
         code = (*TRAINING, *(SWEEPING if stage.name.startswith("sweep") else ()))
         others = [dep for dep in stage.deps if not any(covers(path, dep) for path in code)]
-        data = ("data/processed/", "data/variants/")
+        data = ("data/processed/", "data/variants/", "results/backbone/")
         assert [dep for dep in others if dep != plan and not dep.startswith(data)] == []
         of_methods = [dep for dep in stage.deps if covers("infofair/methods", dep)]
         own = "infofair" if stage.name == "ablate" else Path(plan).stem
@@ -214,7 +214,7 @@ def test_a_method_that_is_added_changes_the_plan_of_no_other_training(method: st
     before = dict(plans.everything(params.check(without(content, method))))
     new = after.keys() - before.keys()
     assert new and all(path.stem == method for path in new)
-    kinds = ("train", "sweep", "luck", "as_run", "posteriors", "general")
+    kinds = ("train", "sweep", "luck", "as_run", "backbone", "posteriors", "general")
     trained = [p for p in before if p.parts[2] in kinds and p != paths.plan("luck")]  # its table's
     assert [path for path in trained if after[path] != before[path]] == []
 
@@ -254,7 +254,8 @@ def test_data_flows_one_way(stages: dict[str, Stage]) -> None:
     rooms = (
         "data/plans", "data/raw", "data/validated", "data/processed", "data/variants",
         ("results/predictions", "results/curves", "results/networks", "results/fits",
-         "results/sweep", "results/posteriors", "results/luck", "results/generalised"),
+         "results/backbone", "results/sweep", "results/posteriors", "results/luck",
+         "results/generalised"),
         ("results/evaluation", "results/measured"), "results/", "results/figures",
         ("reports", "docs"),
     )  # fmt: skip

@@ -86,7 +86,7 @@ def test_only_its_own_models_are_trained(added: Added) -> None:
         name for name, address in zip(names, added.ran, strict=True) if stages[address].trains
     }
     assert trained == {"train@compas-hsic", "sweep@compas-hsic"}
-    data = ("download", "validate", "preprocess", "variants", "posteriors")
+    data = ("download", "validate", "preprocess", "variants", "posteriors", "backbone")
     assert {f"{stage}@compas" for stage in data}.isdisjoint(names)
 
 

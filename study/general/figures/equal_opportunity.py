@@ -37,6 +37,11 @@ def gap(rates: np.ndarray) -> float:
     return float(np.ptp(rates)) if len(rates) else 0.0
 
 
+def mean_gap(rates: np.ndarray) -> float:
+    """Over pairs: it does not grow with the number of groups, as the largest gap does."""
+    return float(metrics.average_gap(metrics.sum_of_gaps(rates), len(rates)))
+
+
 def figures(outputs: Outputs, rows: Rows) -> Figures:
     return {"micro_f1": float(((outputs["test"] > 0.5) == rows.at("test")).mean())}
 
@@ -47,6 +52,7 @@ def gaps(outputs: Outputs, rows: Rows, parts: list[Part]) -> Figures:
     tpr, fpr = (rates(decided[y == c], part.g[y == c], part.groups) for c in (1, 0))
     return {
         "opportunity_gap": gap(tpr),
+        "opportunity_mean_gap": mean_gap(tpr),
         "opportunity_sd": float(tpr.std()) if len(tpr) else 0.0,
         "odds_gap": max(gap(tpr), gap(fpr)),
         "imparity": metrics.imparity(decided, part.g, part.groups),

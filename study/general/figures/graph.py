@@ -1,4 +1,8 @@
-"""Quality and gaps of decisions about nodes."""
+"""Quality and gaps of decisions about nodes.
+
+`constant` is the micro F1 of the more frequent class for everybody: a network that has no more has
+learnt no decision, and its gaps say nothing.
+"""
 
 from sklearn.metrics import roc_auc_score
 
@@ -11,6 +15,7 @@ def figures(outputs: Outputs, rows: Rows) -> Figures:
     y, score = rows.at("test"), outputs["test"]
     return {
         "micro_f1": float(((score > 0.5) == y).mean()),
+        "constant": float(max(y.mean(), 1 - y.mean())),
         "auc": float(roc_auc_score(y, score)),
     }
 

@@ -39,13 +39,15 @@ def figures(outputs: Outputs, rows: Rows) -> Figures:
 
 
 def gaps(outputs: Outputs, rows: Rows, parts: list[Part]) -> Figures:
-    """The largest difference of groups' means, in standard deviations of y; how far apart the
-    distributions of two groups are; and how far they all are from their barycentre."""
+    """The difference of groups' means, in standard deviations of y, the largest and the mean over
+    pairs; how far apart the distributions of two groups are; and how far they all are from their
+    barycentre."""
     (part,) = parts
     of = kept(part.g)
     predicted, group = outputs["test"][of], part.g[of]
     return {
         "mean_gap": metrics.largest_gap(predicted, group, part.groups),
+        "mean_gap_pairs": metrics.imparity(predicted, group, part.groups),  # of means, as of rates
         "ks": mean_ks(predicted, group),
         "w2": distance(outputs["test"], part),
     }

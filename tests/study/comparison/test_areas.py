@@ -174,6 +174,28 @@ def test_only_methods_with_a_figure_in_every_cell_are_ranked() -> None:
     assert sizes.loc["all"].tolist() == [6, 3] and sizes.loc["two groups"].tolist() == [3, 4]
 
 
+def test_methods_that_lack_a_dataset_which_the_paper_has_not_are_ranked_on_the_papers() -> None:
+    figures = simulated(6, 5, 1)
+    figures.loc[4:, ["m0", "infofair"]] = np.nan  # not run on what the paper lacks
+    areas_ = table_of(figures, [2, 4, 4, 2, 2, 4])
+    paper = [f"d{i}" for i in range(4)]
+    found = areas.ranks(areas_, paper)
+    alone = areas.ranks(table_of(figures[:4], [2, 4, 4, 2]))
+    of = dict(iter(found.drop(columns="cells").groupby(found["cells"])))
+    same = dict(iter(alone.drop(columns="cells").groupby(alone["cells"])))
+    assert list(dict.fromkeys(found["cells"])) == ["paper", "all", "two groups", "more groups"]
+    for cells, wanted in {"paper": "all", "two groups": "two groups"}.items():
+        pd.testing.assert_frame_equal(
+            of[cells].reset_index(drop=True), same[wanted].reset_index(drop=True)
+        )
+    assert set(of["paper"]["method"]) == set(figures)
+    assert set(of["all"]["method"]) == {"infofair_fitted", "m1", "m2"}
+    assert set(of["all"]["blocks"]) == {6} and of["paper"]["infofair_more"].notna().sum() == 4
+    # nothing to tell apart: all are the paper's, or none is
+    for names in ([f"d{i}" for i in range(6)], ["adult"]):
+        pd.testing.assert_frame_equal(areas.ranks(areas_, names), areas.ranks(areas_))
+
+
 def test_without_the_methods_to_test_against_or_with_ties_only_there_are_ranks_all_the_same() -> (
     None
 ):

@@ -19,7 +19,9 @@ def test_rates_are_of_groups_with_enough_positives() -> None:
     found = figures.rates(decided.astype(int), group, 5)
     assert found.tolist() == [0.25, 0.5, 0.0]
     assert figures.gap(found) == 0.5
-    assert figures.gap(found[:0]) == 0.0
+    assert figures.mean_gap(found) == pytest.approx((0.25 + 0.25 + 0.5) / 3)
+    for few in (found[:0], found[:1]):
+        assert figures.gap(few) == figures.mean_gap(few) == 0.0
 
 
 def test_the_gaps_of_a_study_are_those_of_its_test_rows() -> None:
@@ -30,6 +32,7 @@ def test_the_gaps_of_a_study_are_those_of_its_test_rows() -> None:
     of = [[(score[(part.g == g) & (y == c)] > 0.5).mean() for g in (0, 1)] for c in (0, 1)]
     fpr, tpr = (abs(a - b) for a, b in of)
     assert found["opportunity_gap"] == pytest.approx(tpr)
+    assert found["opportunity_mean_gap"] == pytest.approx(tpr)  # of two groups there is one pair
     assert found["opportunity_sd"] == pytest.approx(tpr / 2)
     assert found["odds_gap"] == pytest.approx(max(tpr, fpr))
 

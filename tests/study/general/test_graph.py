@@ -53,11 +53,14 @@ def test_the_leak_is_in_features_only_where_it_is_asked_for() -> None:
 
 def test_every_method_predicts(splits: dict[int, Rows]) -> None:
     for name, method in graph.MODELS.methods.items():
-        found = method.train(splits, [0.5] if method.strength else [0.0], 12)
-        for (_, seed), outputs in found.items():
+        trained = method.train(splits, [0.5] if method.strength else [0.0], 12)
+        for (_, seed), outputs in trained.items():
             rows = splits[seed]
             assert set(outputs) == {"validation", "test"}, name
             assert outputs["test"].shape == (100,) and np.isfinite(outputs["test"]).all()
             assert set(figures.gaps(outputs, rows, rows.s("test"))) == {"imparity", "largest_gap"}
-            assert 0 < figures.figures(outputs, rows)["auc"] <= 1
+            found = figures.figures(outputs, rows)
+            assert 0 < found["auc"] <= 1
+            nobody = figures.figures({"test": np.zeros(100)}, rows)["micro_f1"]
+            assert found["constant"] == pytest.approx(max(nobody, 1 - nobody))
     assert next(iter(graph.MODELS.methods)) == VANILLA

@@ -59,6 +59,15 @@ def test_gaps_are_of_the_test_rows() -> None:
     assert figures({"test": own.at("test")}, own) == {"r2": 1}
 
 
+def test_the_mean_gap_is_over_pairs_of_groups_with_enough_rows() -> None:
+    g = np.repeat([0, 1, 2, 3], [40, 30, FEWEST, FEWEST - 1])
+    predicted = np.array([0.0, 1.0, 4.0, 100.0])[g]
+    part = Part("s", 4, g, np.zeros((len(g), 0)))
+    found = gaps({"test": predicted}, toy(0, 100), [part])
+    assert found["mean_gap"] == pytest.approx(4)
+    assert found["mean_gap_pairs"] == pytest.approx((1 + 3 + 4) / 3)
+
+
 def test_the_distance_of_gaussian_groups_is_the_spread_of_their_moments() -> None:
     """W₂² of N(μ, σ²) and N(μ', σ'²) is (μ − μ')² + (σ − σ')²; the barycentre has their means."""
     rng = np.random.default_rng(0)

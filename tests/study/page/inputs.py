@@ -12,6 +12,7 @@ import pandas as pd
 
 from infofair.storage import write_json, write_text
 from study import figures, paths, results
+from study.page.places import TRIALS
 from study.results import BOUNDS, CELL, CONTROLS, METRICS, OTHERS, PRINTED, REDUCTIONS
 from tests import compared, generalised, lucks
 from tests.conftest import ROOT
@@ -150,7 +151,7 @@ def draw(folder: Path) -> None:
 
 def _copy(folder: Path, places: Places) -> None:
     """params.yaml that asks for these datasets, and other files of the repository."""
-    for name in ("pyproject.toml", paths.PAPER, paths.STYLE):
+    for name in ("pyproject.toml", paths.PAPER, TRIALS, paths.STYLE):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     parameters = (ROOT / paths.PARAMS).read_text(encoding="utf-8")

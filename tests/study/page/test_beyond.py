@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from infofair import grids
 from stages import document, page
-from study import labels, paths, results
+from study import labels, params, paths, results
 from study.comparison import measured, picking
-from study.page import answer
+from study.page import answer, strengths, words
 from study.tables import honest
 from study.tables.layout import number
 from tests import compared
@@ -55,6 +58,8 @@ def test_what_a_method_is_agrees_with_the_comparison() -> None:
         m for m in compared.METHODS if is_fair(m)
     }
     assert honest.GIVEN_UP == picking.F1_GIVEN_UP
+    assert honest.OF_LEAD == picking.LEAD_GIVEN_UP
+    assert strengths.KEPT == grids.KEPT
 
 
 def naive_wins(notion: str, with_s: bool) -> tuple[int, int]:
@@ -70,10 +75,10 @@ def naive_wins(notion: str, with_s: bool) -> tuple[int, int]:
         if fair or row["method"].endswith(f"_{rule}"):
             side = sides.setdefault((row["dataset"], row["setting"], row["budget"]), {})
             best = side.get(fair)
-            rank = row["within"], row["validation_score"]
-            if best is None or rank > (best["within"], best["validation_score"]):
-                side[fair] = row
-    both = [of for of in sides.values() if len(of) == 2]
+            rank = row["constant"] == 0, row["within"], row["validation_score"]
+            if best is None or rank > best[0]:
+                side[fair] = rank, row
+    both = [{fair: row for fair, (_, row) in of.items()} for of in sides.values() if len(of) == 2]
     won = 0
     for of in both:
         more = of[True][aim] - of[False][aim]
@@ -138,12 +143,37 @@ def test_validation_rows_choose_and_test_rows_decide_without_a_margin() -> None:
     assert answer.contests(pd.DataFrame([rule]), "parity", True) == []
 
 
+def test_who_is_constant_in_some_split_stands_for_a_side_only_if_it_has_nobody_else() -> None:
+    rule = row("boosting_thresholds", 0.8, 0.09)
+    constant = row("gdp", 0.75, 0.0, constant=0.25, validation_score=0.9)
+    decides = row("dp_gap", 0.79, 0.08, within=0.25, validation_score=0.6)
+    found = contest(rule, constant, decides)
+    assert found.fair["method"] == "dp_gap"
+    assert answer.counted([found])["constant"] == {"fair": 0, "rule": 0}
+    alone = contest(rule | {"constant": 1.0}, constant)
+    assert alone.fair["method"] == "gdp"
+    assert answer.counted([found, alone])["constant"] == {"fair": 1, "rule": 1}
+
+
+def test_the_page_says_where_a_side_has_nobody_who_is_not_constant(copy: Path, beyond: str) -> None:
+    said = "Who predicts one class for everybody in some split is taken only where"
+    assert said not in text_of(beyond)
+    table = results.read("best")
+    own = (table["dataset"] == "kdd") & table["method"].map(is_fair)
+    results.write(table.assign(constant=0.5 * own), "best")
+    page.main("beyond")
+    pairs = len(inputs.COMPARED["kdd"]) * len(measured.BUDGETS)
+    counted = f"in {pairs} pairs of those that are trained, in 0 of the rules."
+    assert counted in text_of(paths.BEYOND.read_text(encoding="utf-8"))
+
+
 def clear(method: str, rival: str, figure: str) -> tuple[int, int, int]:
-    """Cells in which the first has clearly more, clearly less, and all."""
+    """Cells in which the first has clearly more, clearly less, and all that can be tested."""
     table = given("pairs")
     own = table[(table["method"] == method) & (table["rival"] == rival)]
     told = own[own[f"{figure}_holm"] < 0.05]
-    return int((told[figure] > 0).sum()), int((told[figure] < 0).sum()), len(own)
+    tested = int(own[f"{figure}_p"].notna().sum())
+    return int((told[figure] > 0).sum()), int((told[figure] < 0).sum()), tested
 
 
 def test_the_page_says_what_infofairs_form_and_its_ratio_add(beyond: str) -> None:
@@ -156,6 +186,23 @@ def test_the_page_says_what_infofairs_form_and_its_ratio_add(beyond: str) -> Non
         if rival in labels.PENALTIES:
             totals = [totals[0] + more, totals[1] + less]
     assert f"together {totals[0]} larger, {totals[1]} smaller" in text
+
+
+def test_cells_without_a_p_value_are_counted_apart(copy: Path) -> None:
+    table = results.read("pairs")
+    own = (table["method"] == "infofair_fitted") & (table["rival"] == "gdp")
+    lost = own & (table["dataset"] == "kdd")
+    table.loc[lost, ["above_chord_p", "above_chord_holm"]] = np.nan
+    results.write(table, "pairs")
+    of = answer.pairs(table)["infofair_fitted", "gdp"]
+    assert (of["above_chord"]["cells"], of["above_chord"]["untested"]) == (
+        own.sum() - lost.sum(), lost.sum(),
+    )  # fmt: skip
+    assert of["imparity"]["untested"] == 0
+    page.main("beyond")
+    text = text_of(paths.BEYOND.read_text(encoding="utf-8"))
+    said = rf"GDP \(larger in \d+, smaller in \d+ of {own.sum() - lost.sum()}; {lost.sum()} more"
+    assert re.search(said, text)
 
 
 def test_the_page_says_what_infofair_as_released_does_with_each_training(beyond: str) -> None:
@@ -202,16 +249,56 @@ def test_a_constant_predictor_is_said_and_is_no_mitigation(copy: Path) -> None:
     assert "“effectively mitigate bias”: does not survive with the backbone" in text
 
 
+def test_the_page_says_how_much_the_splits_can_tell(beyond: str) -> None:
+    table = given("honest_summary")
+    tested = table[table["p_holm"].notna()]
+    before, after = ((tested[name] < 0.05).sum() for name in ("p_imparity", "p_holm"))
+    assert after < before < len(tested)
+    said = f"Of {len(tested)} rows that do something about fairness, the imparity of {after} can be"
+    assert said in text_of(beyond)
+    assert f"correction for all of them; of {before} before it." in text_of(beyond)
+
+
+def test_the_page_and_the_table_say_where_logistic_regression_is_as_good_as_the_backbone(
+    copy: Path,
+) -> None:
+    summary = results.read("honest_summary")
+    logistic = summary["method"] == "logistic"
+    for dataset, more in (("compas", 0.02), ("adult", 0.0), ("kdd", -0.01)):
+        own = summary["dataset"] == dataset
+        summary.loc[own & (summary["method"] == "vanilla"), "micro_f1"] = 0.8
+        summary.loc[own & logistic, "micro_f1"] = 0.8 + more
+    results.write(summary, "honest_summary")
+    page.main("beyond")
+    said = "Logistic regression has at least vanilla’s micro F1 on 2 of 3 datasets"
+    text = text_of(paths.BEYOND.read_text(encoding="utf-8"))
+    assert f"{said} (COMPAS +0.020, Adult Income 0.000)" in text
+    assert (
+        "no less micro F1 on COMPAS, Adult Income (of 3 datasets)"
+        in honest.legend(summary)["Backbone"]
+    )
+    assert "Backbone" not in honest.legend(summary[~logistic])
+    assert "backbone that is trained well" not in text
+
+
 # -- the other sections ---------------------------------------------------------------------------
 
 
 def test_the_page_says_who_ranks_first_and_where_infofair_is(beyond: str) -> None:
-    table = given("ranks").query("cells == 'all'").reset_index(drop=True)
     text = text_of(beyond)
-    first = labels.full_method_name(table["method"][0])
-    assert f"the best mean ranks are those of {first} ({number(table['rank'][0], 1)})" in text
-    (place,) = table.index[table["method"] == "infofair_fitted"]
-    assert f"InfoFair, fitted is number {place + 1} ({number(table['rank'][place], 1)})" in text
+    for cells, said in (("paper", "cells of the paper’s datasets"), ("all", "cells")):
+        table = given("ranks")
+        table = table[table["cells"] == cells].reset_index(drop=True)
+        methods, blocks = table.loc[0, ["methods", "blocks"]]
+        first = labels.full_method_name(table["method"][0])
+        assert (
+            f"of the {methods} methods that have a figure in each of {blocks} {said}, the best "
+            f"mean ranks are those of {first} ({number(table['rank'][0], 1)})"
+        ) in text
+        (place,) = table.index[table["method"] == "infofair_fitted"]
+        assert f"InfoFair, fitted is number {place + 1} ({number(table['rank'][place], 1)})" in text
+    ours = sum(map(len, inputs.SETTINGS.values()))
+    assert f"in each of {ours} cells of the paper’s datasets" in text
     assert "python -m study.commands.choose --dataset compas --setting intersection" in text
 
 
@@ -231,7 +318,7 @@ def shown(text: str, label: str) -> dict[str, list[str]]:
 
 
 def test_every_budget_of_every_notion_has_a_table(beyond: str) -> None:
-    table = given("best")
+    table, random = given("best"), set()
     for notion, name in answer.NOTIONS.items():
         for budget in measured.BUDGETS:
             grid = shown(beyond, f"{name}, budget {budget:g}")
@@ -241,7 +328,16 @@ def test_every_budget_of_every_notion_has_a_table(beyond: str) -> None:
                 [answer.AIMS[notion], "gap", "within"]
             ].itertuples(index=False, name=None)
             said = "–" if cell[2] == 0 else f"{number(cell[0])} / {number(cell[1])}"
-            assert grid["GDP"][4].startswith(said)  # three settings of COMPAS, then gender
+            # whether s is needed, three settings of COMPAS, then gender
+            assert grid["GDP"][0] == "yes" and grid["GDP"][5].startswith(said)
+            lots = {line for line, of in grid.items() if any("‡" in text for text in of)}
+            random |= {notion for _ in lots}
+            for method in own["method"].unique():
+                line = labels.full_method_name(method)
+                without = method.endswith(("_unaware", "_blind"))
+                assert grid[line][0] == ("no" if without else "yes")
+                assert line not in lots or method.endswith("_thresholds")
+    assert random == {"odds"}
 
 
 def test_the_page_counts_what_training_added_beyond_its_base(beyond: str) -> None:
@@ -281,6 +377,12 @@ def test_the_page_says_how_often_the_goal_holds_for_every_method(beyond: str) ->
         held, of = counts.loc[method]
         name = labels.full_method_name(method)
         assert f"It holds for {name} in {held} of {of} cells." in text
+    some = int((counts["sum"] > 0).sum())
+    assert f"It holds in some cell for {some} of the {len(counts)} methods that are asked" in text
+    assert "With a single seed there is no spread" in text
+    assert "no rule on scores is asked" in text
+    assert "test figures of this split were in sight" in text
+    assert "at least as often" not in text
 
 
 def _rows(counts: pd.DataFrame) -> Iterable[tuple[str, int, int]]:
@@ -302,7 +404,40 @@ def test_the_page_says_which_grids_cannot_begin_at_vanilla(copy: Path, beyond: s
     results.write(table, "grids")
     page.main("beyond")
     text = text_of(paths.BEYOND.read_text(encoding="utf-8"))
-    assert "cannot begin at vanilla: GDP on COMPAS and KDD Census-Income. No grid" in text
+    assert "cannot begin at vanilla: GDP on COMPAS and KDD Census-Income." in text
+
+
+def test_the_page_names_whose_weakest_strength_is_not_vanilla_any_more(
+    copy: Path, beyond: str
+) -> None:
+    table, chosen = results.read("fronts"), results.read("grids")
+    gdp = table["method"] == "gdp"
+    cells = table[gdp].groupby(["dataset", "setting"])["validation_imparity"].size()
+    vanilla = table["method"] == "vanilla"
+    table.loc[vanilla, "validation_imparity"] = 0.2
+    table.loc[~vanilla, "validation_imparity"] = 0.19
+    table.loc[gdp & (table["dataset"] == "adult"), "validation_imparity"] = 0.17  # 0.85
+    table.loc[gdp & (table["strength"] > 0.1), "validation_imparity"] = 0.01  # not the weakest
+    results.write(table, "fronts")
+    page.main("beyond")
+    text = text_of(paths.BEYOND.read_text(encoding="utf-8"))
+    assert (
+        chosen.loc[(chosen["method"] == "gdp") & chosen["setting"].isna(), "strength"].min() == 0.1
+    )
+    said = "has less than 90% of the imparity of vanilla of the same training on validation rows: "
+    assert f"{said}GDP in {len(inputs.COMPARED['adult'])} of {len(cells)}." in text
+
+
+def test_the_page_says_what_was_set_by_hand(site: Path, beyond: str) -> None:
+    text = text_of(beyond)
+    with chdir(site):
+        asked = params.load().comparison
+    assert asked.ends and asked.fixed and asked.large.datasets
+    for names in (asked.ends, asked.fixed):
+        listed = words.listed([labels.full_method_name(name) for name in names])
+        assert f"({listed})" in text
+    assert "No grid was chosen by hand" not in text
+    assert "nobody is tuned but by its grid" in text
 
 
 # -- other data -----------------------------------------------------------------------------------

@@ -62,20 +62,20 @@ def test_a_gap_is_said_to_be_lower_only_where_it_clearly_is() -> None:
     error = (2 * 0.01**2 / 5) ** 0.5
     for off, side in ((-1.9, "alike"), (-2.1, "lower"), (2.1, "higher"), (0.0, "alike")):
         own = moved(table, "fitted", "imparity", mean=vanilla + off * error)
-        (told,) = shown("graph", own).cells
+        (told,) = shown("graph", own, paper_params()).cells
         assert "fitted" in [p.method for p in getattr(told, side)]
     alone = generalised.table("graph", {"bail": ["gender"]}, ("fitted",), splits=1)
-    (told,) = shown("graph", alone).cells
+    (told,) = shown("graph", alone, paper_params()).cells
     assert [p.method for p in told.alike] == ["fitted"]  # of one split nothing is clear
 
 
 def test_rivals_are_named_that_are_no_worse() -> None:
     table = generalised.table("graph", {"bail": ["gender"]}, ("fitted", "gap", "joint"))
     better = moved(moved(table, "gap", "imparity", mean=0.001), "gap", "micro_f1", mean=0.7)
-    (told,) = shown("graph", better).cells
+    (told,) = shown("graph", better, paper_params()).cells
     assert [p.method for p in told.rivals] == ["gap"]
     worse = moved(table, "gap", "micro_f1", mean=0.1)
-    (told,) = shown("graph", worse).cells
+    (told,) = shown("graph", worse, paper_params()).cells
     assert told.rivals == []
 
 
@@ -123,6 +123,20 @@ def test_a_gap_that_chance_gives_is_said_to_be_one(workspace: Path) -> None:
     table = generalised.table("graph", {"german": ["gender"]}, ("fitted",))
     text = said(moved(table, "vanilla", "imparity", null_95=0.9), "graph", workspace)
     assert "which chance gives as well, so that there is little to lower." in text
+
+
+@pytest.mark.parametrize(("constant", "useless"), [(0.6, False), (0.66, True), (0.7, True)])
+def test_a_network_that_decides_no_better_than_a_constant_is_said_to(
+    constant: float, useless: bool, workspace: Path
+) -> None:
+    table = generalised.table("graph", {"german": ["gender"]}, ("fitted",))
+    table = moved(table, "vanilla", "micro_f1", mean=0.66)
+    own = table.query("method == 'vanilla' and metric == 'micro_f1'")
+    own = own.assign(metric="constant", mean=constant, std=0.0)
+    text = said(pd.concat([table, own]), "graph", workspace)
+    assert (
+        f"The constant predictor has {constant:.3f}, and vanilla not clearly" in text
+    ) is useless
 
 
 def test_simulated_data_is_in_the_banner(workspace: Path) -> None:
