@@ -162,11 +162,11 @@ def epochs(
     data: Prepared, setting: str, seed: int, how: Training
 ) -> Iterator[list[tuple[Tensor, Tensor, Tensor]]]:
     """Each epoch's minibatches, in the trainer's order."""
-    columns = rows_of(data, setting, "train")
+    X, y, s = rows_of(data, setting, "train")
     streams = Own(seed, CPU)
     for _ in range(how.epochs):
-        order = streams.order(len(columns[1]))
-        yield [tuple(c[rows] for c in columns) for rows in order.split(how.batch_size)]
+        order = streams.order(len(y))
+        yield [(X[rows], y[rows], s[rows]) for rows in order.split(how.batch_size)]
 
 
 def plain(data: Prepared, seed: int, hidden: tuple[int, ...]) -> Plain:
