@@ -138,11 +138,12 @@ format: $(VENV)/dev ## let ruff rewrite what it can
 mini: setup ## all pipelines in miniature, in a temporary copy of the repository
 	.ci/miniature
 
-bench: $(VENV)/dev ## speed of the batched pass, its growth, and where the time of a cold run goes (20 minutes)
+bench: $(VENV)/dev ## speed of the batched pass, its growth, a cluster's cost, and where the time of a cold run goes (half an hour)
 	python -m bench.training
 	python -m bench.closed_forms
 	python -m bench.framework
 	python -m bench.growth
+	python -m bench.cluster
 	python -m bench.cold
 
 peers: $(VENV)/dev ## time of others' code for the same (FFB, fairret, fairlearn, AIF360), as ratios (10 minutes)

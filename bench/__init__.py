@@ -12,6 +12,8 @@ kernels.pin()  # what is measured is what the stages run
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.json"
+ADULT = 45_222  # rows
+NARROW = 16  # features of which 10 million rows fit into 4 GiB
 
 
 def record(**figures: Any) -> None:

@@ -7,11 +7,21 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from bench import FOLDER, RESULTS
+from bench import ADULT, FOLDER, NARROW, RESULTS
 from infofair.storage import write_text
 
 PAGE = FOLDER.parent / "docs" / "speed.md"
 BEGIN, END = "<!-- measured: written by bench.document -->\n", "<!-- end of what was measured -->\n"
+
+# what grows, and what it is called; those that were measured are shown
+GROWTH = {
+    "seeds": "seeds, three models each",
+    "groups": "groups, 15 models of one setting",
+    "rows": "times Adult's rows, 15 models",
+    "narrow": f"million rows of {NARROW} features, 3 models, one worker",
+}
+EQUAL = 1.05  # a time over that in proportion which counts as in proportion
+MANY = 10_000_000  # rows that we would like to train on
 
 Results = dict[str, Any]
 
@@ -69,6 +79,70 @@ def growth(found: Results, kind: str, label: str) -> str:
     return table([label, "seconds an epoch", "MiB in a worker"], rows)
 
 
+def verdict(size: float, spent: float) -> str:
+    """How time grows, if it grows so much when the size does."""
+    over = spent / size
+    return "less" if over < 1 / EQUAL else "in proportion" if over <= EQUAL else "more"
+
+
+def grown(found: Results, kinds: Iterable[str]) -> str:
+    """Each from its smallest to its largest size, and in the last step alone: a fixed cost, which
+    small sizes have, too, makes the whole look better than what is to come."""
+    rows = []
+    for kind in kinds:
+        seconds, peaks = found[f"growth_{kind}"], found[f"memory_{kind}"]
+        sizes = list(seconds)
+        whole, last = ((sizes[i], sizes[-1]) for i in (0, -2))
+        row = [GROWTH[kind]]
+        for start, end in (whole, last):
+            size, spent = float(end) / float(start), seconds[end] / seconds[start]
+            row += [f"{size:.3g}", f"{spent:.3g}", verdict(size, spent)]
+        rows.append([*row, f"{peaks[sizes[-1]] / peaks[sizes[0]]:.2g}"])
+    head = ["times as many", "time", "so it grows", "in the last step", "time", "so it grows"]
+    return table(["from the smallest to the largest", *head, "memory, in all"], rows)
+
+
+def bounded(found: Results) -> str:
+    """What many rows of Adult's features would need: memory grows with them by what it did."""
+    peaks = found["memory_rows"]
+    before, largest = list(peaks)[-2:]
+    each = (peaks[largest] - peaks[before]) / (float(largest) - float(before)) / ADULT
+    needed = (peaks[largest] + each * (MANY - float(largest) * ADULT)) / 1024
+    return (
+        f"The most rows of Adult's features measured are {float(largest) * ADULT:,.0f}, in "
+        f"{peaks[largest] / 1024:.1f} GiB a worker. As memory grew in the last step, {MANY:,} "
+        f"would need {needed:.0f} GiB.\n"
+    )
+
+
+def on_a_cluster(found: Results) -> str:
+    """Seconds by models and workers, what a task costs, and what a death does."""
+    seconds, tasks = found["cluster_seconds"], found["cluster_task_milliseconds"]
+    connect = found["cluster_connect_seconds"]
+    local, *counts = seconds
+    rows = [
+        [f"{models} models, seconds", *(spent[models] for spent in seconds.values())]
+        for models in seconds[local]
+    ]
+    rows.append(["an empty task, milliseconds", "", *(tasks[count] for count in counts)])
+    rows.append(["the first, connected, seconds", "", *(connect[count] for count in counts)])
+    heads = [f"{count} worker{'s' * (count != '1')}" for count in counts]
+    killed = found["cluster_killed"]
+    return "\n".join(
+        [
+            table(["a Dask cluster on loopback, COMPAS' shape", "no cluster", *heads], rows),
+            f"The models are {same(found['cluster_same_bits'])} to the bit as without a cluster. "
+            "With one of two workers killed at work, the largest training took "
+            f"{killed['seconds']} s, {killed['longer']} s longer, and its models are "
+            f"{same(killed['same_bits'])}.\n",
+        ]
+    )
+
+
+def same(bits: bool) -> str:
+    return "the same" if bits else "**not** the same"
+
+
 def measured(found: Results) -> str:
     parts = [
         "Measured on: " + ", ".join(f"{key} {value}" for key, value in found["machine"].items())
@@ -85,10 +159,11 @@ def measured(found: Results) -> str:
             by_peer(found),
             by_call(found),
         ]
-    parts += [
-        growth(found, "seeds", "seeds, three models each"),
-        growth(found, "rows", "times Adult's rows, 15 models"),
-    ]
+    kinds = [kind for kind in GROWTH if f"growth_{kind}" in found]
+    parts += [growth(found, kind, GROWTH[kind]) for kind in kinds]
+    parts += [grown(found, kinds), bounded(found)]
+    if "cluster_seconds" in found:
+        parts.append(on_a_cluster(found))
     return "\n".join(parts)
 
 

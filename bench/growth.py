@@ -1,103 +1,186 @@
-"""How time and memory grow with seeds and rows: InfoFair, rows of Adult's shape, two cores.
+"""How time and memory grow with seeds, groups and rows: InfoFair, made-up rows, two cores.
 
-Prints a table, draws it (bench/growth.png), and puts into bench/results.json
+Prints a table, draws it (bench/growth.png), and puts into bench/results.json the seconds of an
+epoch, and the largest memory that a worker needed, by
 
-    growth_seeds   seconds an epoch with 5, 10, 20 and 40 seeds, three settings each
-    growth_rows    seconds an epoch with 1, 4 and 16 times Adult's rows, 5 seeds, three settings
+    growth_seeds    seeds, 5 to 1,000, three settings each; rows of Adult's shape
+    growth_groups   groups, 2 to 500: every combination of one to five attributes, one setting, 15
+                    seeds; rows of Adult's shape
+    growth_rows     rows, 1 to 64 times Adult's, which is what fits into 4 GiB a worker; 5 seeds,
+                    three settings
+    growth_narrow   million rows, 0.1 to 10, of few features, so that they fit, too: a pass holds
+                    all rows in memory; one seed, three settings, one worker
 
-and the largest memory that one of the two workers needed in each case.
+An epoch is one of training and validation. The first of a pass is not counted, and no pass comes to
+predict. Takes five minutes; run it on an idle machine.
 """
 
 import multiprocessing
 import resource
+import time
 from concurrent.futures import ProcessPoolExecutor
-from itertools import pairwise
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from operator import mul
 
 import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
 
-from bench import FOLDER, record
-from bench.training import SHAPES, WORKERS, stamps, training
-from infofair.data.prepared import Prepared
+from bench import ADULT, FOLDER, NARROW, record
+from bench.document import GROWTH
+from bench.training import SHAPES, WORKERS, training
+from infofair.data.prepared import INTERSECTION, Prepared
 from infofair.methods.infofair import InfoFair
 from infofair.training import plan
+from infofair.training.batched import train
 from infofair.training.plan import Job, Model, Variant
+from tests.plain import CPU
 from tests.simulated import prepared
 
-CASES = {
-    "seeds": ("seeds, three models each", [5, 10, 20, 40]),
-    "rows": ("times Adult's rows, 15 models", [1, 4, 16]),
+_, FEATURES, RACES, HIDDEN, _ = SHAPES["adult"]
+VALUES = [2, 5, 5, 2, 5]  # of the attributes whose combinations are the groups
+COMBINED = list(accumulate(VALUES, mul))
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is trained, and by how many."""
+
+    rows: int = ADULT
+    features: int = FEATURES
+    groups: int = 0  # of the one setting; 0: three settings, as Adult's
+    seeds: int = 5
+    workers: int = WORKERS
+    epochs: int = 4  # the first is not counted; fewer of what takes long
+
+    def made_up(self) -> Prepared:
+        data = prepared(self.rows, self.features, RACES)
+        return combined(data, self.groups) if self.groups else data
+
+
+def few(size: int, most: int) -> int:
+    """Epochs, of what is large, and of what is not."""
+    return 2 if size > most else 4
+
+
+# by size
+LOADS = {
+    "seeds": {str(n): Load(seeds=n, epochs=few(n, 40)) for n in (5, 10, 20, 40, 200, 1000)},
+    "groups": {str(n): Load(groups=n, seeds=15, epochs=few(n, 100)) for n in COMBINED},
+    "rows": {str(n): Load(rows=n * ADULT, epochs=few(n, 4)) for n in (1, 4, 16, 64)},
+    "narrow": {
+        f"{n:g}": Load(int(n * 1e6), NARROW, seeds=1, workers=1, epochs=2) for n in (0.1, 1, 10)
+    },
 }
-ROWS, FEATURES, RACES, HIDDEN, _ = SHAPES["adult"]
-EPOCHS = 4  # the first is not counted
+# what is drawn in each column: its axis, and its curves with their legends
+COLUMNS = [
+    ("seeds, three models each", {"seeds": "measured"}),
+    ("groups, 15 models", {"groups": "measured"}),
+    ("million rows", {"rows": "Adult's features, 15 models", "narrow": f"{NARROW}, 3 models"}),
+]
+UNITS = {"rows": ADULT / 1e6}  # of a size, as it is drawn, if not 1
 
 
-def work(job: Job, rows: int, shares: list[list[Model]]) -> tuple[list[float], float]:
-    """How long each epoch of the shares took, one after the other, and the process's peak, MiB."""
-    data = made_up(rows)
-    epochs = [0.0] * (EPOCHS - 1)
-    for share in shares:
-        ended = stamps(job, data, share)
-        epochs = [
-            so_far + after - before
-            for so_far, (before, after) in zip(epochs, pairwise(ended), strict=True)
-        ]
-    return epochs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def combined(data: Prepared, groups: int) -> Prepared:
+    """The same rows with so many groups: the combinations of the first attributes, which are
+    features, too."""
+    rng = np.random.default_rng(0)
+    group = np.zeros(len(data.y), np.int16)
+    for column, values in enumerate(VALUES[: COMBINED.index(groups) + 1]):
+        drawn = rng.integers(0, values, len(group))
+        data.X[:, column] = drawn / (values - 1)
+        group = (group * values + drawn).astype(np.int16)
+    names = {INTERSECTION: [f"group {i}" for i in range(groups)]}
+    return replace(data, groups={INTERSECTION: group}, group_names=names)
 
 
-def made_up(rows: int) -> Prepared:
-    return prepared(rows, FEATURES, RACES)
+class Enough(Exception):
+    """All epochs that are wanted have ended."""
 
 
-def measure(seeds: int, rows: int) -> tuple[float, float]:
-    """Seconds an epoch of all models, both workers busy, and the larger worker's peak, MiB."""
-    job = Job(InfoFair(), HIDDEN, training(EPOCHS))
-    variants = [Variant(setting, 0.1) for setting in made_up(100).settings]
-    shares = plan.shares(plan.models(job, list(range(seeds)), variants), WORKERS)
+def epoch(job: Job, data: Prepared, share: list[Model], epochs: int) -> float:
+    """Seconds of the quickest epoch of a pass but the first."""
+    ended: list[float] = []
+
+    def say(*_: float) -> None:
+        ended.append(time.perf_counter())
+        if len(ended) == epochs:
+            raise Enough  # what follows the last epoch is no part of one
+
+    with suppress(Enough):
+        train(job, data, share, CPU, say)
+    return min(after - before for before, after in pairwise(ended))
+
+
+def work(job: Job, load: Load, shares: list[list[Model]]) -> tuple[float, float]:
+    """Seconds an epoch of the shares takes, one after the other, and the process's peak, MiB."""
+    data = load.made_up()
+    spent = sum(epoch(job, data, share, load.epochs) for share in shares)
+    return spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure(load: Load) -> tuple[float, float]:
+    """Seconds an epoch of all models, all workers busy, and the larger worker's peak, MiB."""
+    # one epoch more than is waited for: models predict when they stop
+    job = Job(InfoFair(), HIDDEN, training(load.epochs + 1))
+    variants = [Variant(setting, 0.1) for setting in replace(load, rows=1000).made_up().settings]
+    models = plan.models(job, list(range(load.seeds)), variants)
+    shares = plan.shares(models, load.workers)
     # new processes each time: a process's peak does not come down again
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(WORKERS, mp_context=context) as pool:
-        found = [pool.submit(work, job, rows, shares[i::WORKERS]) for i in range(WORKERS)]
+    with ProcessPoolExecutor(load.workers, mp_context=context) as pool:
+        found = [
+            pool.submit(work, job, load, shares[i :: load.workers]) for i in range(load.workers)
+        ]
         done = [future.result() for future in found]
-    return max(min(epochs) for epochs, _ in done), max(peak for _, peak in done)
+    return max(spent for spent, _ in done), max(peak for _, peak in done)
 
 
 def draw(measured: dict[str, dict[str, float]]) -> None:
     """bench/growth.png, from what is recorded."""
     plt.style.use(FOLDER.parent / "notebooks" / "infofair.mplstyle")
     figure, axes = plt.subplots(
-        2, 2, figsize=(6.5, 4), sharex="col", sharey="row", layout="constrained"
+        2, len(COLUMNS), figsize=(7.2, 4), sharex="col", sharey="row", layout="constrained"
     )
-    for (above, below), (name, (label, _)) in zip(axes.T, CASES.items(), strict=True):
-        seconds, peaks = measured[f"growth_{name}"], measured[f"memory_{name}"]
-        sizes = [float(size) for size in seconds]
-        first = seconds[f"{sizes[0]:g}"] / sizes[0]
-        above.plot(sizes, [first * size for size in sizes], ":", color="0.5", label="in proportion")
-        above.plot(sizes, list(seconds.values()), "o-", label="measured")
-        above.set(xscale="log", yscale="log", ylabel="seconds an epoch")
-        above.set_yticks([0.2, 0.5, 1, 2, 4], ["0.2", "0.5", "1", "2", "4"])
+    for (above, below), (label, curves) in zip(axes.T, COLUMNS, strict=True):
+        for name, legend in curves.items():
+            seconds, peaks = measured[f"growth_{name}"], measured[f"memory_{name}"]
+            sizes = [float(size) * UNITS.get(name, 1) for size in seconds]
+            spent = list(seconds.values())
+            (line,) = above.plot(sizes, spent, "o-", label=legend)
+            proportion = [spent[0] * size / sizes[0] for size in sizes]
+            above.plot(sizes, proportion, ":", color=line.get_color())
+            below.plot(sizes, list(peaks.values()), "o-", color=line.get_color())
+        above.plot([], [], ":", color="0.5", label="in proportion")
+        above.set(xscale="log", yscale="log")
         above.legend(loc="upper left")
-        below.plot(sizes, list(peaks.values()), "o-")
-        below.set(ylim=(0, None), ylabel="MiB in a worker", xlabel=label)
-        below.set_xticks(sizes, [f"{size:g}" for size in sizes])
-        above.minorticks_off()
-        below.minorticks_off()
+        below.set(xlabel=label)
+    for axis, label in zip(axes[:, 0], ("seconds an epoch", "MiB in a worker"), strict=True):
+        axis.set(ylabel=label)
+    axes[1, 0].set_ylim(0, None)
+    for axis in axes.flat:
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.minorticks_off()
+    for axis in axes[0]:
+        axis.yaxis.set_major_formatter("{x:g}")
     figure.savefig(FOLDER / "growth.png")
 
 
 def main() -> None:
     results: dict[str, dict[str, float]] = {}
-    for name, (label, sizes) in CASES.items():
-        print(f"{label:<32}{'seconds an epoch':>18}{'growth':>9}{'MiB in a worker':>18}")
+    for name, loads in LOADS.items():
+        print(f"{GROWTH[name]:<52}{'seconds an epoch':>18}{'growth':>9}{'MiB in a worker':>18}")
         seconds: dict[str, float] = {}
         peaks: dict[str, float] = {}
-        for size in sizes:
-            spent, peak = measure(size, ROWS) if name == "seeds" else measure(5, size * ROWS)
-            seconds[str(size)], peaks[str(size)] = round(spent, 2), round(peak)
-            growth = spent / seconds[str(sizes[0])]
-            print(f"{size:<32}{spent:>18.2f}{growth:>9.1f}{peak:>18.0f}", flush=True)
+        for size, load in loads.items():
+            spent, peak = measure(load)
+            seconds[size], peaks[size] = round(spent, 3), round(peak)
+            growth = spent / next(iter(seconds.values()))
+            print(f"{size:<52}{spent:>18.3f}{growth:>9.1f}{peak:>18.0f}", flush=True)
         results |= {f"growth_{name}": seconds, f"memory_{name}": peaks}
     record(**results)
     draw(results)

@@ -19,7 +19,7 @@ import joblib
 import torch
 from torch.func import functional_call, grad, stack_module_state, vmap
 
-from bench import record
+from bench import ADULT, record
 from infofair.data.prepared import Prepared
 from infofair.methods.infofair import InfoFair
 from infofair.training import plan
@@ -32,7 +32,7 @@ from tests.simulated import prepared
 # rows, features, values of the second attribute, layers, epochs of the batched pass
 SHAPES = {
     "compas": (6_172, 52, 6, [32, 32], 25),
-    "adult": (45_222, 104, 5, [32], 4),
+    "adult": (ADULT, 104, 5, [32], 4),
     "dutch": (60_420, 73, 4, [32], 4),
 }
 CASES = [(name, models) for name in SHAPES for models in (15, 45)]
