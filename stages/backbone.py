@@ -1,7 +1,7 @@
-"""Choose the learning rate of a dataset's networks in the comparison, by vanilla's validation rows.
+"""Choose the learning rate of the comparison's networks, by vanilla's validation rows.
 
-study/backbone.py says how. Writes results/backbone/<dataset>.json: the rate, and what each that was
-tried came to.
+study/backbone.py says how. Writes results/backbone/<dataset>.json: of every split the rate, and
+what each that was tried came to.
 """
 
 from study import backbone, cli, files, paths

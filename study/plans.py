@@ -178,7 +178,9 @@ def _compared(dataset: str, method: str, params: Params) -> Plan:
         "method": method,
         "dataset": dataset,
         "folder": str(paths.beyond("sweep", dataset, method)),
-        "forms": [form | {"runs": _runs(dataset, form, params)} for form in forms],
+        "forms": [
+            form | {"runs": _runs(dataset, params, authors=form["authors"])} for form in forms
+        ],
         "strengths": 0,
     }
     if not issubclass(kind, Solver):
@@ -199,11 +201,9 @@ def _backbone(params: Params) -> Plan:
 
 def _chosen_rate(dataset: str, params: Params) -> Plan:
     """What decides the learning rate of the dataset's networks; study/backbone.py does it."""
-    first = _splits(dataset, params)[0]
     return {
         "title": f"backbone on {dataset}",
-        "data": str(paths.variant(dataset, honest_variant(first))),
-        "seed": first,
+        "runs": _runs(dataset, params, authors=dataset in params.datasets),
         "hidden": params.knobs(dataset).hidden,
         "training": _backbone(params),
         "learning_rates": params.backbone.learning_rates,
@@ -233,14 +233,14 @@ def _splits(dataset: str, params: Params) -> list[int]:
     return large.splits if dataset in large.datasets else params.comparison.splits
 
 
-def _runs(dataset: str, form: Plan, params: Params) -> list[Plan]:
+def _runs(dataset: str, params: Params, *, authors: bool) -> list[Plan]:
     """The random splits, then the paper's data and split; a split's seed is its models' too."""
     runs = [
         {"name": honest_variant(i), "data": str(paths.variant(dataset, honest_variant(i)))}
         | {"seeds": [i]}
         for i in _splits(dataset, params)
     ]
-    if form["authors"]:
+    if authors:
         data = str(paths.processed(dataset))
         runs.append({"name": AS_IT_IS, "data": data, "seeds": params.comparison.seeds})
     return runs

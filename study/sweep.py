@@ -78,18 +78,18 @@ class Form:
         self.plan, self.form = plan, form
         self.folder = Path(plan["folder"]) / form["name"]
         self.title = f"{form['name']} on {plan['dataset']}"
-        knobs = form["knobs"]
-        if form.get("backbone"):
-            chosen = read_json(Path(form["backbone"]))
-            knobs = knobs | {"learning_rate": chosen["learning_rate"]}
-        self.method = methods.make(plan["method"], **knobs)
+        self.method = methods.make(plan["method"], **form["knobs"])
+        backbone = form.get("backbone")
+        chosen = read_json(Path(backbone))["runs"] if backbone else {}
+        self.rates = {name: {"learning_rate": of["learning_rate"]} for name, of in chosen.items()}
 
     def data(self, run: Plan) -> Prepared:
         return without(Prepared.load(Path(run["data"])), self.form["unaware"])
 
     def network(self, run: Plan, strengths: list[float]) -> fit.Run:
         data = self.data(run)
-        method, training = trainer(self.method, self.form["training"], data)
+        own = self.method.with_knobs(**self.rates.get(run["name"], {}))
+        method, training = trainer(own, self.form["training"], data)
         assert isinstance(method, Network)
         job = Job(method, self.plan["hidden"], training, may_diverge=True, curves=False)
         return fit.Run.of(job, data, strengths or [0.0], run["seeds"])

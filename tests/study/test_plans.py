@@ -309,7 +309,7 @@ def test_twice_the_steps_of_the_backbone_train_the_comparison_again(usual: Plans
         ({"alpha": 0.7}, {"train/adult/infofair", "train/dutch/gdp"}),
         (section("luck", seeds=7), {"luck/adult/infofair"}),
         (section("comparison", smallest_group=7), {"variants/adult"}),
-        (section("comparison", seeds=[7]), {"sweep/adult/gdp"}),
+        (section("comparison", seeds=[7]), {"sweep/adult/gdp", "backbone/adult"}),
         (section("comparison", strengths=3), {"sweep/adult/gdp"}),
         ({"seeds": [7]}, {"train/adult/lfr", "train/compas/vanilla", "as_run/adult"}),
     ],

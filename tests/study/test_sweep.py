@@ -59,7 +59,8 @@ def planned(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
         path = paths.plan("sweep", "compas", method)
         plan = dict(plans.everything(asked))[path] | changes
         write_json(path, plan)
-        write_json(paths.backbone("compas"), {"learning_rate": 0.003})
+        chosen = {own["name"]: {"learning_rate": 0.003} for own in plan["forms"][0]["runs"]}
+        write_json(paths.backbone("compas"), {"runs": chosen | {"split1": {"learning_rate": 0.01}}})
         return plan
 
     return write
@@ -155,13 +156,21 @@ def test_the_ablations_have_the_terms_that_their_names_say(planned: Planned) -> 
     assert terms["infofair_fitted"] == terms["infofair_fitted_unaware"] == ("T", "S", "D")
 
 
+def test_each_run_has_the_rate_that_was_chosen_for_it(planned: Planned) -> None:
+    form = forms(planned("infofair"))["infofair"]
+    runs = {own["name"]: own for own in form.form["runs"]}
+    for name, rate in (("split0", 0.003), ("split1", 0.01), ("authors", 0.003)):
+        job = form.network(runs[name], [1.0]).job
+        assert getattr(job.method, "learning_rate", None) == rate
+
+
 def test_the_papers_form_is_trained_as_in_the_paper(planned: Planned) -> None:
     plan = planned("infofair")
     plain, printed = (forms(plan)[name] for name in ("infofair", "infofair_paper"))
     asked = paper_params()
     assert printed.method == methods.make("infofair", **asked.knobs("infofair").model_dump())
     assert plain.method.with_knobs(learning_rate=0.0001) == printed.method
-    assert getattr(plain.method, "learning_rate", None) == 0.003
+    assert printed.rates == {}
     for form, how in ((plain, BACKBONE), (printed, TRAINING)):
         _, training = sweep.trainer(form.method, form.form["training"], data())
         assert training is not None

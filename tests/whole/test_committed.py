@@ -384,6 +384,19 @@ def test_an_adversary_that_is_fitted_is_the_fairer_the_stronger_it_is() -> None:
         assert (np.diff(gap) <= width[1:] + width[:-1]).all(), cell
 
 
+def test_vanilla_is_constant_in_no_split() -> None:
+    vanilla = table("honest_summary").query("method == 'vanilla'")
+    assert set(vanilla["dataset"]) == set(ASKED.compared_datasets)
+    assert (vanilla["constant"] == 0).all()
+
+
+@pytest.mark.parametrize("dataset", ASKED.compared_datasets)
+def test_a_linear_model_is_hardly_better_than_the_backbone(dataset: str) -> None:
+    own = table("honest_summary").query("dataset == @dataset").set_index(["method", "setting"])
+    f1 = own["micro_f1"]
+    assert (f1["logistic"] - f1["vanilla"]).max() <= 0.01
+
+
 # -- what people look at --------------------------------------------------------------------------
 
 
