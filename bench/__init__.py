@@ -10,6 +10,8 @@ from infofair import kernels
 
 kernels.pin()  # what is measured is what the stages run
 
+Figures = dict[str, Any]
+
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.json"
 ADULT = 45_222  # rows
@@ -31,9 +33,23 @@ def record(**figures: Any) -> None:
         "torch": torch.__version__,
         "python": platform.python_version(),
     }
-    results.pop("machine", None)
-    RESULTS.write_text(json.dumps(results | figures | {"machine": machine}, indent=2) + "\n")
+    RESULTS.write_text(json.dumps(put(results, figures, machine), indent=2) + "\n")
     document.main()
+
+
+def put(results: Figures, figures: Figures, machine: Figures) -> Figures:
+    """The results with these figures.
+
+    `machine` is what most benchmarks were run on, and `elsewhere` has that of the figures that were
+    measured on another: benchmarks are run on their own, and no ratio is of two machines.
+    """
+    known = {"machine", "elsewhere"}
+    of = {name: results["machine"] for name in results if name not in known}
+    of |= results.get("elsewhere", {}) | dict.fromkeys(figures, machine)
+    most = max(of.values(), key=[*of.values()].count)
+    others = {name: own for name, own in sorted(of.items()) if own != most}
+    merged = {name: value for name, value in (results | figures).items() if name not in known}
+    return merged | {"machine": most} | ({"elsewhere": others} if others else {})
 
 
 def _processor() -> str:

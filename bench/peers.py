@@ -19,7 +19,9 @@ Other peers, on simulated rows of Adult, by what one call takes:
 
 AIF360's adversarial debiasing takes TensorFlow 1 and does not run here. What is not ours is
 installed by `make peers` into .peers, apart from our environment. Prints tables, and puts `peers`,
-`peers_calls` and `floor_by_shape` (ours over the products alone) into bench/results.json.
+`peers_calls` and `floor_by_shape` (ours over the products alone) into bench/results.json, and of
+`peers` by themselves `speedup_1024_vanilla_45` and `speedup_1024_dp_gap_45`: minibatches of 1,024
+rows, 32 units.
 """
 
 import statistics
@@ -145,6 +147,10 @@ def floor(data: Prepared, hidden: Any) -> float:
     return step * len(data.split["train"]) / speed
 
 
+def shaped(batch: int, hidden: Any) -> str:
+    return f"{batch} × {'-'.join(map(str, hidden))}"
+
+
 def networks() -> dict[str, Any]:
     data = prepared(ROWS, 104, 5)
     ratios: dict[str, dict[str, float]] = {name: {} for name in OURS}
@@ -154,7 +160,7 @@ def networks() -> dict[str, Any]:
     )
     for hidden in WIDTHS:
         for batch in BATCHES:
-            shape = f"{batch} × {'-'.join(map(str, hidden))}"
+            shape = shaped(batch, hidden)
             rounds = [measured(data, batch, hidden) for _ in range(ROUNDS)]
             for name in OURS:
                 ratios[name][shape] = round(statistics.median(one[name] for one in rounds), 1)
@@ -165,7 +171,13 @@ def networks() -> dict[str, Any]:
                 + f"{floors[shape]:>14.2f}",
                 flush=True,
             )
-    return {"peers": ratios, "floor_by_shape": floors}
+    few = shaped(1024, WIDTHS[0])
+    return {
+        "peers": ratios,
+        "floor_by_shape": floors,
+        "speedup_1024_vanilla_45": ratios["plain"][few],
+        "speedup_1024_dp_gap_45": ratios["FFB DiffDP"][few],
+    }
 
 
 def measured(data: Prepared, batch: int, hidden: Any) -> dict[str, float]:

@@ -190,7 +190,10 @@ def _backend(shared: list[Any], processes: int, copies: bool, again: bool) -> It
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "`fork` start method", UserWarning)
             set_start_method(parallel.start_method if copies else "loky", force=True)
-            with joblib.parallel_config("loky", n_jobs=processes, idle_worker_timeout=IDLE):
+            with joblib.parallel_config(
+                "loky", n_jobs=processes, idle_worker_timeout=IDLE,
+                initializer=parallel.end_after, initargs=(os.getpid(),),
+            ):  # fmt: skip
                 yield None
         return
     from joblib._dask import DaskDistributedBackend

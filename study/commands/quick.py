@@ -66,6 +66,7 @@ def serve(asked: socket.socket) -> None:
             _, status = os.waitpid(child, 0)
             asked.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
     if not child:
+        parallel.end_with_parent()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         become(**json.loads(line))
 

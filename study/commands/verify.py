@@ -27,6 +27,7 @@ from ruamel.yaml import YAML
 
 from infofair.errors import Problem
 from study import cli, paths
+from study.page.sources import processor
 
 LOCKS = {str(lock.with_suffix(".yaml")): lock for lock in paths.LOCKS}
 PIPELINE = next(iter(LOCKS))  # the paper's
@@ -140,6 +141,16 @@ def results(folder: Path, lock: Path) -> list[str]:
     return subprocess.check_output(command, cwd=folder, text=True).split("\0")[:-1]
 
 
+def elsewhere(committed: Path) -> str:
+    """Of whose processor the committed results are, if this is another maker's."""
+    path = committed / paths.PROVENANCE
+    own = processor()
+    theirs = json.loads(path.read_text(encoding="utf-8"))["processor"] if path.exists() else own
+    if theirs == own:
+        return ""
+    return f", which is of {theirs}; this is {own}, on which last digits are others"
+
+
 def run(*command: str, folder: Path) -> None:
     # the stages' `python` is this one, whether or not the environment is activated
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -168,8 +179,9 @@ def main(part: str | None) -> None:
         for lock, of in stages.items():
             keep(clone / lock, of)
         said = compare(committed, clone, sorted(made))
+        where = elsewhere(committed)
     if said:
-        counted = f"{len(said)} difference{'s' * (len(said) > 1)} from what is committed:"
+        counted = f"{len(said)} difference{'s' * (len(said) > 1)} from what is committed{where}:"
         raise Problem("\n".join([counted, *said]))
     print(f"{len(made)} committed results made again, all the same", file=sys.stderr)
 

@@ -51,6 +51,12 @@ def waits(number: int, folder: Path) -> int:
     return number**2
 
 
+def gives_much(number: int, folder: Path) -> bytes:
+    """More than a pipe holds, again and again, to a process that is asked to wait."""
+    square(number, folder)
+    return bytes(100_000_000)
+
+
 def fails(number: int, folder: Path) -> int:
     if number == 2:
         raise Problem("number 2 cannot be done")

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +118,57 @@ def test_processes_that_are_copies_do_the_same(function: str, said: str, tmp_pat
     )
     assert (done.returncode, done.stdout) == (0, "[0, 1, 4, 9]\n"), done.stderr
     assert said in done.stderr and "Warning" not in done.stderr
+
+
+HANDING_OUT = """
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from infofair import parallel
+from infofair.parallel import workers
+from tests.infofair.parallel import calls
+
+function, folder = getattr(calls, sys.argv[1]), Path(sys.argv[2])
+with parallel.forks() if sys.argv[3] == "fork" else nullcontext():
+    workers.run(function, [(n, folder) for n in range(8)], names="01234567", title="a stage")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc who is there")
+@pytest.mark.parametrize("function", ["waits", "gives_much"])
+@pytest.mark.parametrize("how", ["fork", "loky"])
+def test_workers_end_with_the_process_that_started_them(
+    function: str, how: str, tmp_path: Path
+) -> None:
+    """Whether they are at work or hand over a result when it is killed."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HANDING_OUT, function, str(tmp_path), how],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "INFOFAIR_WORKERS": "2"},
+        start_new_session=True,
+    )
+    wait_for(lambda: len({path.name.split()[1] for path in tmp_path.iterdir()}) == 2)
+    assert len(session(process.pid)) >= 3
+    process.kill()
+    process.wait()
+    wait_for(lambda: not session(process.pid))
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def session(leader: int) -> list[int]:
+    """The processes of a session that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, _, _, own = (path / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(own) == leader and state != "Z":
+                found.append(int(path.name))
+    return found
 
 
 def test_workers_are_as_many_as_asked_for_or_one_per_core(monkeypatch: pytest.MonkeyPatch) -> None:

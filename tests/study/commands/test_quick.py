@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from copy import deepcopy
@@ -79,6 +80,30 @@ def test_a_stage_that_is_killed_has_the_status_of_its_signal(
     write(tmp_path, "study", "import os\nos.kill(os.getpid(), 9)\n")
     asked = {"module": "study.mine", "options": [], "cwd": str(tmp_path), "env": dict(os.environ)}
     assert [server.run(**asked), server.run(**asked)] == [-9, -9]
+
+
+def test_a_stage_ends_with_the_process_that_it_is_a_copy_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is when DVC is killed: nothing goes on beside the run that begins it again."""
+    sleeper = "import os, time\nopen('began', 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    write(tmp_path, "study", sleeper)
+    asked = {"module": "study.mine", "options": [], "cwd": str(tmp_path), "env": dict(os.environ)}
+    monkeypatch.chdir(ROOT)
+    server = Server()
+    server.run(**asked | {"module": "study"})  # so that there is a process
+    assert server.process is not None
+    server.asking.sendall(json.dumps(asked).encode() + b"\n")
+    began, end = tmp_path / "began", time.monotonic() + 60
+    while not (began.exists() and began.read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    server.process.kill()
+    server.end()
+    stage = Path("/proc", began.read_text(), "stat")
+    while stage.exists() and stage.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.mark.slow
