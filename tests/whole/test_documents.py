@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import bench
 import infofair
 from bench import document
 from infofair.data import load
@@ -177,6 +178,16 @@ def test_commands_exist(document: str) -> None:
 def test_the_tables_of_the_speed_page_are_what_was_measured() -> None:
     page = text("docs/speed.md")
     assert page == document.page(page, json.loads(text("bench/results.json")))
+
+
+def test_a_figure_of_another_machine_says_so() -> None:
+    first = bench.put({}, {"a": 1, "b": 2, "c": 3}, {"cores": 1})
+    assert first == {"a": 1, "b": 2, "c": 3, "machine": {"cores": 1}}
+    second = bench.put(first, {"a": 4}, {"cores": 2})
+    assert second == first | {"a": 4, "elsewhere": {"a": {"cores": 2}}}
+    assert bench.put(second, {"a": 1}, {"cores": 1}) == first
+    third = bench.put(second, {"b": 5}, {"cores": 2})  # now most are its
+    assert (third["machine"], third["elsewhere"]) == ({"cores": 2}, {"c": {"cores": 1}})
 
 
 def test_what_the_speed_page_explains_was_measured() -> None:

@@ -1,5 +1,6 @@
 """`make verify`: every committed result, made again; and what it says of one that is not."""
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from study import paths
 from study.commands import verify
+from study.page import sources
 from tests.conftest import ROOT
 from tests.repository import FEW, Pipeline, write_repository, write_small
 
@@ -36,6 +39,15 @@ def test_every_stage_is_in_a_part(repository: Pipeline) -> None:
     assert of("paper", "beyond", "luck") == every
     left = of("beyond") - of("fronts", "general", "data")  # what shows all of them
     assert {name for _, name in left} == {"document", "page", "methods_page"}
+
+
+@pytest.mark.parametrize(("theirs", "said"), [(None, ""), ("arm64", "of arm64; this is ")])
+def test_another_makers_processor_is_named(theirs: str | None, said: str, tmp_path: Path) -> None:
+    provenance = tmp_path / paths.PROVENANCE
+    provenance.parent.mkdir()
+    provenance.write_text(json.dumps({"processor": theirs or sources.processor()}))
+    found = verify.elsewhere(tmp_path)
+    assert said in found and bool(found) == bool(said)
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def waits(number: int, folder: Path) -> int:
 
 
 def gives_much(number: int, folder: Path) -> bytes:
-    """More than a pipe holds, again and again, to a process that is asked to wait."""
+    """More than a pipe holds."""
     square(number, folder)
     return bytes(100_000_000)
 

@@ -146,11 +146,15 @@ def test_workers_end_with_the_process_that_started_them(
         env={**os.environ, "PYTHONPATH": str(ROOT), "INFOFAIR_WORKERS": "2"},
         start_new_session=True,
     )
-    wait_for(lambda: len({path.name.split()[1] for path in tmp_path.iterdir()}) == 2)
-    assert len(session(process.pid)) >= 3
-    process.kill()
-    process.wait()
-    wait_for(lambda: not session(process.pid))
+    try:
+        wait_for(lambda: len({path.name.split()[1] for path in tmp_path.iterdir()}) == 2)
+        assert len(session(process.pid)) >= 3
+        process.kill()
+        process.wait()
+        wait_for(lambda: not session(process.pid))
+    finally:  # those that a failure of this test would leave
+        for pid in session(process.pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def wait_for(what: Callable[[], bool]) -> None:

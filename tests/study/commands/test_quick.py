@@ -82,18 +82,22 @@ def test_a_stage_that_is_killed_has_the_status_of_its_signal(
     assert [server.run(**asked), server.run(**asked)] == [-9, -9]
 
 
-def test_a_stage_ends_with_the_process_that_it_is_a_copy_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def at_work(folder: Path, code: str) -> Server:
+    """One that was asked for a stage, for which nobody waits."""
+    write(folder, "study", code)
+    asked = {"module": "study.mine", "options": [], "cwd": str(folder), "env": dict(os.environ)}
+    server = Server()
+    with chdir(ROOT):
+        server.run(**asked | {"module": "study"})  # so that there is a process
+    server.asking.sendall(json.dumps(asked).encode() + b"\n")
+    return server
+
+
+def test_a_stage_ends_with_the_process_that_it_is_a_copy_of(tmp_path: Path) -> None:
     """As it is when DVC is killed: nothing goes on beside the run that begins it again."""
     sleeper = "import os, time\nopen('began', 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
-    write(tmp_path, "study", sleeper)
-    asked = {"module": "study.mine", "options": [], "cwd": str(tmp_path), "env": dict(os.environ)}
-    monkeypatch.chdir(ROOT)
-    server = Server()
-    server.run(**asked | {"module": "study"})  # so that there is a process
+    server = at_work(tmp_path, sleeper)
     assert server.process is not None
-    server.asking.sendall(json.dumps(asked).encode() + b"\n")
     began, end = tmp_path / "began", time.monotonic() + 60
     while not (began.exists() and began.read_text()):
         assert time.monotonic() < end
@@ -108,16 +112,11 @@ def test_a_stage_ends_with_the_process_that_it_is_a_copy_of(
 
 @pytest.mark.slow
 def test_where_nobody_waits_any_more_the_process_ends_in_peace(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """As it is when DVC is killed: the stage that runs ends, and is not begun again."""
-    write(tmp_path, "study", "import time\ntime.sleep(1)\nopen('ended', 'a').write('.')\n")
-    asked = {"module": "study.mine", "options": [], "cwd": str(tmp_path), "env": dict(os.environ)}
-    monkeypatch.chdir(ROOT)
-    server = Server()
-    server.run(**asked | {"module": "study"})  # so that there is a process
+    """As it is when DVC ends: the stage that runs ends, and is not begun again."""
+    server = at_work(tmp_path, "import time\ntime.sleep(1)\nopen('ended', 'a').write('.')\n")
     assert server.process is not None
-    server.asking.sendall(json.dumps(asked).encode() + b"\n")
     server.end()
     assert (server.process.returncode, (tmp_path / "ended").read_text()) == (0, ".")
     assert "Traceback" not in capfd.readouterr().err
