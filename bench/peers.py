@@ -232,13 +232,16 @@ def expgrad(data: Prepared) -> float:
 
 def thresholds(data: Prepared) -> float:
     from fairlearn.postprocessing import ThresholdOptimizer
+    from sklearn.base import BaseEstimator
 
     task = task_of(data, "intersection")
     y, s = task.y["train"], task.s["train"]
     scores = np.random.default_rng(0).random(len(y)) + 0.3 * y
 
-    class Given:
+    class Given(BaseEstimator):
         """An estimator that says what it is given."""
+
+        fitted_ = True
 
         def fit(self, X: np.ndarray, y: np.ndarray) -> "Given":
             return self
