@@ -94,7 +94,7 @@ class Training(Strict):
     patience: int = Field(ge=1, le=COUNT)
     batch_size: int = Field(ge=1, le=MANY)
     weight_decay: float = Field(ge=0)
-    streams: Literal["authors", "own"] = "own"
+    streams: Literal["authors", "own", "shared"] = "own"
 
 
 class Backbone(Training):

@@ -23,6 +23,8 @@ class Prepared:
     split: dict[str, np.ndarray]  # "train", "validation", "test" -> int32, row numbers
     data: str  # "real" or "simulated"
     partition: str  # "authors" or "random": where the split comes from
+    # X is an np.memmap of more than memory should hold: networks read rows as they need them
+    mapped: bool = False
 
     @property
     def settings(self) -> list[str]:

@@ -27,6 +27,7 @@ Fitting is not random: a seed decides the draws alone. In groups of ten or twent
 and imparity with them (standard deviation 0.01 to 0.02 there), which is why there is more than one.
 """
 
+from hashlib import sha256
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -54,18 +55,25 @@ def learner(X: np.ndarray) -> Any:
     It fits sparse rows: most features are one-hot, and it takes half the time; fairlearn itself
     hands on dense rows only. Rows that are alike (on Dutch, three in four) are one row, with the
     weights of those that are positive and of those that are not. (To start a fit where the last one
-    ended gains nothing: the weights of many rows change.)
+    ended gains nothing: the weights of many rows change.) The game asks for some fits again, at a
+    loose tolerance for most: they are not done again.
     """
     found = alike(X)
     first, place = found or (slice(None), np.arange(len(X)))
     rows = csr_array(X[first])
     count = rows.shape[0]
+    done: dict[bytes, dict[str, Any]] = {}
 
     class Logistic(LogisticRegression):
         def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> Any:
             weights = np.bincount(place + count * np.asarray(y), sample_weight, 2 * count)
-            (kept,) = weights.nonzero()
-            return super().fit(rows[kept % count], kept >= count, weights[kept])
+            asked = sha256(weights).digest()
+            if asked not in done:
+                (kept,) = weights.nonzero()
+                super().fit(rows[kept % count], kept >= count, weights[kept])
+                done[asked] = vars(self)
+            vars(self).update(done[asked])
+            return self
 
     return Logistic(solver="newton-cholesky")
 

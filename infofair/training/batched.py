@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,9 +24,12 @@ from torch import Tensor
 from infofair.data.prepared import ALL, Prepared
 from infofair.errors import Problem
 from infofair.methods.base import Stacked
+from infofair.training import graphs
+from infofair.training.graphs import Graphs
 from infofair.training.layout import aligned
 from infofair.training.networks import Networks, Seat
 from infofair.training.plan import Job, Model, Trained
+from infofair.training.rows import rows_of
 from infofair.training.streams import KINDS, Streams
 
 CHUNK = 32  # minibatches whose labels are gathered, and whose noise is drawn, at a time
@@ -49,7 +52,7 @@ def device(name: str | None = None) -> torch.device:
 class Chunk(NamedTuple):
     """Several steps' minibatches of one size, side by side."""
 
-    places: Tensor  # E × (steps·rows) of the training rows: models of the same streams see the same
+    places: Tensor  # E × (steps·rows) of the training rows: models of the same order see the same
     y: Tensor  # R × 1 × (steps·rows)
     s: Tensor  # R × 1 × (steps·rows)
     noise: Tensor | None  # steps × R × groups × rows
@@ -61,13 +64,13 @@ class Chunk(NamedTuple):
         return self.places.shape[1] // self.rows
 
 
-def seated(streams: Sequence[Streams]) -> list[int]:
-    """An order of the models whose streams these are: those that share theirs next to each other,
-    and then streams with equally many models."""
-    of_streams: dict[Streams, list[int]] = {}
-    for r, own in enumerate(streams):
-        of_streams.setdefault(own, []).append(r)
-    return [r for slots in sorted(of_streams.values(), key=len, reverse=True) for r in slots]
+def seated(orders: Sequence[Streams]) -> list[int]:
+    """An order of the models that take the rows in these orders: those that share theirs next to
+    each other, and then orders with equally many models."""
+    sharing: dict[Streams, list[int]] = {}
+    for r, own in enumerate(orders):
+        sharing.setdefault(own, []).append(r)
+    return [r for slots in sorted(sharing.values(), key=len, reverse=True) for r in slots]
 
 
 class Pass:
@@ -92,20 +95,18 @@ class Pass:
             for group in groups
         ]
         self.shares_of = torch.tensor(np.stack(shares), dtype=torch.float32, device=on)
-        # Data, resident on the device. A column of ones makes the first bias a weight.
         inputs = data.X.shape[1]
         columns = aligned(inputs + 1, job.hidden[0])
         self.X, self.labels = {}, {}
         for name, rows in data.split.items():
-            X = np.zeros((len(rows), columns), np.float32)
-            X[:, :inputs], X[:, inputs] = data.X[rows], 1
-            self.X[name] = torch.from_numpy(X).to(on)
+            self.X[name] = rows_of(data, name, columns, on)
             self.labels[name] = labels[:, torch.from_numpy(rows.astype(np.int64))].to(on)
 
         seats = self._sit(models)
         widths = [inputs, *job.hidden]
         self.networks = Networks(job.method, widths, self.classes, self.groups, seats, on)
         self.steps = 0
+        self.graphs = Graphs() if graphs.wanted(on) and not data.mapped else None
         # of a seed and setting: it is the same at every strength
         self.noise_of = {
             (m.seed, m.variant.setting): seat.streams.noise(m.variant.setting)
@@ -118,21 +119,27 @@ class Pass:
         kind = KINDS[self.training.streams]
         drawn = [(m.seed, m.variant.setting if kind.of_setting else ALL) for m in models]
         distinct = {of: kind(of[0], self.on) for of in drawn}
-        slots = seated([distinct[of] for of in drawn])
+        # where seeds share theirs, it is that of the first of them
+        first = next(iter(distinct.values()))
+        orders = [distinct[of] if kind.of_seed else first for of in drawn]
+        slots = seated(orders)
         self.models = [models[r] for r in slots]
         groups = [self.group_counts[model.variant.setting] for model in self.models]
-        return [Seat(distinct[drawn[r]], count) for r, count in zip(slots, groups, strict=True)]
+        return [
+            Seat(distinct[drawn[r]], orders[r], count)
+            for r, count in zip(slots, groups, strict=True)
+        ]
 
     def _arrange(self) -> None:
         """What follows from which model sits in which slot."""
-        of_slots = [seat.streams for seat in self.networks.seats]
-        self.streams = list(dict.fromkeys(of_slots))
+        of_slots = [seat.order for seat in self.networks.seats]
+        self.orders = list(dict.fromkeys(of_slots))
         variants = [model.variant for model in self.models]
         self.alpha = torch.tensor([v.alpha for v in variants], device=self.on)
-        # which of its streams' label rows are a slot's class, and which its group
+        # which of its order's label rows are a slot's class, and which its group
         self.setting_of = [self.settings.index(v.setting) for v in variants]
         self.shares = self.shares_of[self.setting_of].view(-1, self.groups, self.classes)
-        first = [self.streams.index(own) * (1 + len(self.settings)) for own in of_slots]
+        first = [self.orders.index(own) * (1 + len(self.settings)) for own in of_slots]
         rows = first + [f + 1 + s for f, s in zip(first, self.setting_of, strict=True)]
         self.label_rows = torch.tensor(rows, device=self.on)
 
@@ -141,8 +148,10 @@ class Pass:
         staying = [r for r, model in enumerate(self.models) if model.running]
         if not staying or len(staying) == len(self.models):
             return
-        slots = [staying[i] for i in seated([self.networks.seats[r].streams for r in staying])]
+        slots = [staying[i] for i in seated([self.networks.seats[r].order for r in staying])]
         self.networks.keep(slots)
+        if self.graphs is not None:
+            self.graphs.forget()
         self.models = [self.models[r] for r in slots]
         self._arrange()
 
@@ -167,15 +176,15 @@ class Pass:
         """An epoch's minibatches, up to CHUNK of one size at a time."""
         labels, B = self.labels["train"], self.training.batch_size
         L, N = labels.shape
-        E, R = len(self.streams), len(self.models)
-        order = torch.stack([own.order(N) for own in self.streams])
+        E, R = len(self.orders), len(self.models)
+        order = torch.stack([own.order(N) for own in self.orders])
         whole = N // B * B
         starts = [*range(0, whole, CHUNK * B), whole, N]  # the last minibatch may be smaller
         for start, end in pairwise(dict.fromkeys(starts)):
             chunk, size = order[:, start:end], end - start
             rows = min(B, size)
-            of_streams = labels.expand(E, L, N).gather(2, chunk[:, None].expand(E, L, size))
-            own = of_streams.view(E * L, size).index_select(0, self.label_rows).long()
+            of_orders = labels.expand(E, L, N).gather(2, chunk[:, None].expand(E, L, size))
+            own = of_orders.view(E * L, size).index_select(0, self.label_rows).long()
             y, s = own.view(2, R, 1, size)
             yield Chunk(chunk, y, s, self.draw_noise("train", size // rows, rows), rows, epoch)
 
@@ -186,9 +195,9 @@ class Pass:
         """
         all_rows = self.X["train"]
         E, rows = len(chunk.places), chunk.rows
-        X = all_rows.new_empty(E * rows, all_rows.shape[1])
+        X = torch.empty(E * rows, all_rows.columns, device=self.on)
         for places in chunk.places.split(rows, 1):
-            torch.index_select(all_rows, 0, places.flatten(), out=X)
+            all_rows.take(places.flatten(), X)
             yield X.view(E, rows, -1)
 
     def batches(self, chunk: Chunk) -> list[Stacked]:
@@ -227,36 +236,51 @@ class Pass:
         are wanted."""
         named = (*self.method.terms, *self.method.reports) if self.job.curves else ()
         total = torch.zeros(len(named), len(self.models), device=self.on)
-        own = [name for name in self.networks.parameters if name not in self.method.critics]
         for chunk in self.chunks(epoch):
-            sheet = self.networks.sheet(chunk.rows, chunk.steps)
             first = self.steps + 1
             self.steps += chunk.steps
             numbers = torch.arange(first, self.steps + 1, device=self.on).float()
-            free = []
-            for step, (X, batch, number) in enumerate(
-                zip(self.inputs(chunk), self.batches(chunk), numbers, strict=True)
-            ):
-                out = self.networks.forward(X, sheet, step)
-                if self.method.critics:
-                    self.networks.advise(out, batch, number)
-                by = self.method.gradients(out, batch)
-                opposing = self.method.adversary and self.method.adversary_gradients(out, batch)
-                self.networks.backward(X, sheet, by, self.networks.gradients)
-                if opposing is not None:
-                    self.networks.backward(X, sheet, opposing, self.networks.opposing)
-                    self.networks.settle(self.alpha, number)
-                if self.job.curves:
-                    free.append({name: out[name].clone() for name in self.method.free})
-                self.networks.adam(
-                    own, number, self.method.learning_rate, self.training.weight_decay
-                )
+            heads, free = (self._from_graph if self.graphs else self.take_steps)(chunk, numbers)
             if not self.job.curves:
                 continue
             # one by one: the order in which a sum over them adds depends on the number of models
-            for terms in self.terms(chunk, sheet.heads, free) * chunk.rows:
+            for terms in self.terms(chunk, heads, free) * chunk.rows:
                 total += terms
         return total / self.labels["train"].shape[1]
+
+    def take_steps(self, chunk: Chunk, numbers: Tensor) -> tuple[Tensor, list[dict[str, Tensor]]]:
+        """One step for each of its minibatches; numbers: of the steps, from 1 on.
+
+        Gives, for the curves, the heads' outputs and the free maps as each step saw them.
+        """
+        sheet = self.networks.sheet(chunk.rows, chunk.steps)
+        own = [name for name in self.networks.parameters if name not in self.method.critics]
+        free = []
+        for step, (X, batch, number) in enumerate(
+            zip(self.inputs(chunk), self.batches(chunk), numbers, strict=True)
+        ):
+            out = self.networks.forward(X, sheet, step)
+            if self.method.critics:
+                self.networks.advise(out, batch, number)
+            by = self.method.gradients(out, batch)
+            opposing = self.method.adversary and self.method.adversary_gradients(out, batch)
+            self.networks.backward(X, sheet, by, self.networks.gradients)
+            if opposing is not None:
+                self.networks.backward(X, sheet, opposing, self.networks.opposing)
+                self.networks.settle(self.alpha, number)
+            if self.job.curves:
+                free.append({name: out[name].clone() for name in self.method.free})
+            self.networks.adam(own, number, self.method.learning_rate, self.training.weight_decay)
+        return sheet.heads, free
+
+    def _from_graph(self, chunk: Chunk, numbers: Tensor) -> tuple[Tensor, list[dict[str, Tensor]]]:
+        def work(numbers: Tensor, *given: Any) -> Any:
+            places, y, s, noise = given
+            return self.take_steps(Chunk(places, y, s, noise, *chunk[4:]), numbers)
+
+        assert self.graphs is not None
+        shape = chunk.rows, chunk.steps
+        return self.graphs.run(work, [numbers, *chunk[:4]], shape, chunk.epoch)
 
     @torch.no_grad()
     def validate(self, epoch: int) -> Tensor:
@@ -277,7 +301,7 @@ class Pass:
                 epoch,
                 self.shares,
             )
-            X = self.X["validation"][None, start : start + rows]
+            X = self.X["validation"].part(start, start + rows)[None]
             out = self.networks.forward(X, self.networks.sheet(rows))
             terms = self.method.values(out, batch)
             total += self.method.watched(terms) * rows
@@ -286,11 +310,10 @@ class Pass:
     @torch.no_grad()
     def predict(self, part: str) -> Tensor:
         """The probability of class 1, R × rows."""
-        X = self.X[part][None]
         found = []
-        for start in range(0, X.shape[1], ROWS):
-            rows = X[:, start : start + ROWS]
-            out = self.networks.forward(rows, self.networks.sheet(rows.shape[1]))
+        for start in range(0, len(self.X[part]), ROWS):
+            X = self.X[part].part(start, start + ROWS)[None]
+            out = self.networks.forward(X, self.networks.sheet(X.shape[1]))
             found.append(out["target"].softmax(1)[:, 1])
         return torch.cat(found, 1)
 

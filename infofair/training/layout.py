@@ -33,9 +33,9 @@ def relu_backward(gradient: Tensor, output: Tensor) -> None:
 
 
 class Block(NamedTuple):
-    """Neighbouring streams with equally many models: E × K of them, from these places on."""
+    """Neighbouring orders of rows with equally many models: E × K of them, from these places on."""
 
-    stream: int
+    order: int
     slot: int
     E: int
     K: int
@@ -45,8 +45,8 @@ class Block(NamedTuple):
         own = stacked[self.slot : self.slot + self.E * self.K]
         return own.view(self.E, -1, own.shape[2])
 
-    def of_streams(self, X: Tensor) -> Tensor:
-        return X[self.stream : self.stream + self.E]
+    def of_orders(self, X: Tensor) -> Tensor:
+        return X[self.order : self.order + self.E]
 
 
 class Gradients(dict[str, Tensor]):

@@ -1,10 +1,10 @@
 """R networks of one method side by side: their parameters, forward and backward, and Adam.
 
-The parameters are stacked, and a step is one forward and backward for all of them. Networks whose
-random streams are the same see the same minibatches, so their first layers are one wide product,
-and so are those of all streams with equally many networks (a block):
+The parameters are stacked, and a step is one forward and backward for all of them. Networks that
+take the rows in the same order see the same minibatches, so their first layers are one wide
+product, and so are those of all orders with equally many networks (a block):
 
-    E streams × (K·units) × features   @   E streams × features × B rows
+    E orders × (K·units) × features   @   E orders × features × B rows
 
 Activations keep the rows innermost (networks × units × B): the wide product then reshapes to
 networks for free, and every softmax reduces over an outer dimension, which vectorises. The layers
@@ -27,9 +27,11 @@ from infofair.training.streams import Sizes, Streams
 
 
 class Seat(NamedTuple):
-    """Whose parameters lie in a slot: the streams they start from, the groups of the setting."""
+    """Whose parameters lie in a slot: the streams they start from, those whose order of rows they
+    take (their own, or of others that take the same), the groups of the setting."""
 
     streams: Streams
+    order: Streams
     groups: int
 
 
@@ -122,13 +124,13 @@ class Networks:
     def _arrange(self, seats: Sequence[Seat]) -> None:
         """What follows from who sits in which slot."""
         self.seats = list(seats)
-        sharing = [len(list(run)) for _, run in groupby(seat.streams for seat in seats)]
-        self.distinct = len(sharing)  # streams
+        sharing = [len(list(run)) for _, run in groupby(seat.order for seat in seats)]
+        self.distinct = len(sharing)  # orders
         self.blocks, slot = [], 0
         for K, run in groupby(range(len(sharing)), key=lambda e: sharing[e]):
-            streams = list(run)
-            self.blocks.append(Block(streams[0], slot, len(streams), K))
-            slot += len(streams) * K
+            orders = list(run)
+            self.blocks.append(Block(orders[0], slot, len(orders), K))
+            slot += len(orders) * K
         self.first = [block.wide(self.parameters[self.layers[0]]) for block in self.blocks]
         # weights and bias of the layers after the first
         self.deeper = [
@@ -174,13 +176,13 @@ class Networks:
     def forward(self, X: Tensor, sheet: Sheet, step: int = 0) -> dict[str, Tensor]:
         """The heads' outputs and the free maps, as an objective wants them.
 
-        X: E × rows × features; E may be 1 where all streams see the same rows.
+        X: E × rows × features; E may be 1 where all see the same rows.
         """
         across = X.transpose(1, 2)
         if len(X) < self.distinct:
             across = across.expand(self.distinct, -1, -1)
         for block, weights, wide in zip(self.blocks, self.first, sheet.first, strict=True):
-            torch.bmm(weights, block.of_streams(across), out=wide)
+            torch.bmm(weights, block.of_orders(across), out=wide)
         z = sheet.layers[0].relu_()
         for (weights, bias), layer in zip(self.deeper, sheet.layers[1:], strict=True):
             z = torch.baddbmm(bias, weights, z, out=layer).relu_()
@@ -209,7 +211,7 @@ class Networks:
             gradient = torch.bmm(weights.transpose(1, 2), gradient, out=sheet.by_layers[i - 1])
         relu_backward(gradient, sheet.layers[0])
         for block, wide, weights in zip(self.blocks, sheet.by_first, into.first, strict=True):
-            torch.bmm(wide, block.of_streams(X), out=weights)
+            torch.bmm(wide, block.of_orders(X), out=weights)
 
     # -- steps ------------------------------------------------------------------------------------
 

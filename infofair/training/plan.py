@@ -21,7 +21,7 @@ class Training:
     patience: int = 5  # epochs without a better validation objective before a model stops
     batch_size: int = 128
     weight_decay: float = 0.01
-    streams: str = "own"  # or "authors": where random numbers come from (streams.py)
+    streams: str = "own"  # "authors" or "shared": where random numbers come from (streams.py)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def pass_of(seeds: tuple[int, ...], settings: tuple[str, ...]) -> Pass:
 @pytest.mark.parametrize("groups", [3, 6])
 def test_a_network_starts_from_its_seed_whatever_it_is_padded_to(groups: int) -> None:
     five, zero = Own(5, CPU), Own(0, CPU)
-    seats = [Seat(five, 3), Seat(zero, 2), Seat(zero, 3)]
+    seats = [Seat(five, five, 3), Seat(zero, zero, 2), Seat(zero, zero, 3)]
     networks = Networks(METHOD, [11, 8], 2, groups, seats, CPU)
     for r, streams in ((0, five), (2, zero)):
         expected = streams.initial(SIZES)
@@ -52,7 +52,7 @@ def test_it_starts_as_an_ordinary_linear_layer_does() -> None:
 
 def test_forward_is_that_of_the_network_alone() -> None:
     zero, one = Own(0, CPU), Own(1, CPU)
-    seats = [Seat(zero, 2), Seat(zero, 6), Seat(one, 3)]
+    seats = [Seat(zero, zero, 2), Seat(zero, zero, 6), Seat(one, one, 3)]
     networks = Networks(METHOD, [11, 8, 6], 2, 6, seats, CPU)
     inputs = aligned(12, 8)
     X = torch.zeros(2, 20, inputs)
@@ -72,7 +72,7 @@ def test_forward_is_that_of_the_network_alone() -> None:
 
 @pytest.mark.parametrize("method", [Vanilla(learning_rate=1e-2)])
 def test_steps_are_those_of_torchs_adam(method: Vanilla) -> None:
-    seats = [Seat(Own(seed, CPU), 1) for seed in (0, 1)]
+    seats = [Seat(own, own, 1) for own in (Own(0, CPU), Own(1, CPU))]
     networks = Networks(method, [11, 8], 2, 1, seats, CPU)
     expected = {n: torch.nn.Parameter(p.clone()) for n, p in networks.parameters.items()}
     optimiser = torch.optim.Adam(expected.values(), lr=1e-2, weight_decay=0.01)
@@ -100,7 +100,7 @@ def test_stopped_models_leave_the_batch() -> None:
     batched.compact()
     # seeds with equally many models are neighbours: their first layers are one product
     assert [(b.E, b.K) for b in batched.networks.blocks] == [(1, 2), (2, 1)]
-    assert [streams.seed for streams in batched.streams] == [2, 1, 3]
+    assert [order.seed for order in batched.orders] == [2, 1, 3]
     found = [(m.seed, m.variant.setting) for m in batched.models]
     assert found == [*staying[1:3], staying[0], staying[3]]
     for name, parameters in zip(found, batched.networks.parameters["heads"], strict=True):

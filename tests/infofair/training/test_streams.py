@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from infofair.methods.infofair import InfoFair
 from infofair.methods.vanilla import Vanilla
-from infofair.training.streams import Authors, Own
+from infofair.training.streams import Authors, Own, Shared
 from tests import steps
 from tests.plain import CPU, train_plain
 from tests.simulated import prepared
@@ -85,14 +85,50 @@ def test_with_the_authors_streams_the_pass_agrees_with_the_plain_loop(
         steps.assert_predicts(model, plain, prepared())
 
 
-def test_a_model_is_unaffected_by_its_neighbours() -> None:
+@pytest.mark.parametrize("streams", ["authors", "shared"])
+@pytest.mark.parametrize("batch_size", [16, 300])
+def test_a_model_is_unaffected_by_its_neighbours(streams: str, batch_size: int) -> None:
     """Also where some of them share its streams, other strengths, and some do not."""
     alphas = (0.1, 0.5, 2.0)
-    together = steps.run(METHOD, seeds=(0, 1, 2), alphas=alphas, streams="authors")
-    for key in ((0, "gender", 0.5), (2, "intersection", 2.0)):
+    how = {"streams": streams, "batch_size": batch_size, "hidden": (32,)}
+    together = steps.run(METHOD, seeds=tuple(range(7)), alphas=alphas, **how)
+    for key in ((0, "gender", 0.5), (2, "intersection", 2.0), (6, "race", 0.1)):
         seed, setting, alpha = key
-        alone = steps.run(METHOD, (setting,), seeds=(seed,), alphas=(alpha,), streams="authors")
+        alone = steps.run(METHOD, (setting,), seeds=(seed,), alphas=(alpha,), **how)
         assert same_bits(alone[key], together[key])
+
+
+def test_where_streams_are_shared_models_may_leave() -> None:
+    """The others go on with the same rows, whoever was the first."""
+    hasty = Vanilla(learning_rate=0.3)
+    how = {"epochs": 30, "patience": 1, "streams": "shared"}
+    together = steps.run(hasty, ("all",), seeds=tuple(range(6)), **how)
+    assert len({len(model.curves) for model in together.values()}) > 2
+    for key, model in together.items():
+        assert same_bits(steps.run(hasty, ("all",), seeds=key[:1], **how)[key], model)
+
+
+def test_seeds_that_share_streams_start_apart_and_see_the_same_rows() -> None:
+    sizes = {"layer0": (8, 11)}
+    one, two = Shared(1, CPU), Shared(2, CPU)
+    for _ in range(3):
+        assert torch.equal(one.order(100), two.order(100))
+    assert not torch.equal(one.order(100), one.order(100))
+    assert not torch.equal(one.initial(sizes)["layer0"], two.initial(sizes)["layer0"])
+    own = Own(1, CPU)
+    assert torch.equal(own.initial(sizes)["layer0"], one.initial(sizes)["layer0"])
+    assert not torch.equal(own.order(100), one.order(100))
+
+
+@pytest.mark.parametrize("streams", ["own", "shared"])
+def test_with_shared_streams_too_the_pass_agrees_with_the_plain_loop(streams: str) -> None:
+    how = {"epochs": 3, "batch_size": 50, "streams": streams}
+    for (seed, setting, alpha), model in steps.run(METHOD, **how).items():
+        plain, _ = train_plain(
+            prepared(), setting, seed, hidden=[8], alpha=alpha, training=steps.training(**how),
+            learning_rate=1e-3, halve_every=2,
+        )  # fmt: skip
+        steps.assert_predicts(model, plain, prepared())
 
 
 def test_settings_of_a_seed_share_minibatches_only_in_our_own_streams() -> None:
