@@ -141,6 +141,7 @@ mini: setup ## all pipelines in miniature, in a temporary copy of the repository
 bench: $(VENV)/dev ## speed of the batched pass, its growth, a cluster's cost, and where the time of a cold run goes (half an hour)
 	python -m bench.training
 	python -m bench.closed_forms
+	python -m bench.networks
 	python -m bench.framework
 	python -m bench.growth
 	python -m bench.cluster

@@ -15,7 +15,6 @@ Figures = dict[str, Any]
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.json"
 ADULT = 45_222  # rows
-NARROW = 16  # features of which 10 million rows fit into 4 GiB
 
 
 def record(**figures: Any) -> None:

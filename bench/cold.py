@@ -15,9 +15,12 @@ training or solving, the sum for each method, and puts into bench/results.json
 and, with --beyond, which takes another hour,
 
     beyond_minutes    `make beyond` (the comparison and the generalisations) after that
+    beyond_seconds_by_method  of it the comparison's, with what is in starting and writing, and all
+                      other stages by their names
     luck_minutes      `make luck` after that
 
 With --nothing only the two ratios are measured, in this work tree, where nothing may be left to do.
+With --here all is run in this work tree, which should have no cache, and stays; without alpha's.
 
 Run it on an idle machine, with INFOFAIR_MIRROR set if the public addresses are out of reach.
 """
@@ -28,9 +31,11 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from bench import record
 
@@ -97,35 +102,52 @@ def nothing_to_do(folder: Path) -> dict[str, float]:
     return {"noop_ratio": plain, "make_noop_ratio": made}
 
 
-def by_method(inside: dict[str, float]) -> dict[str, float]:
-    """Seconds of all datasets together; stages are called train@adult-gdp, solve@adult-lfr, …"""
+def by_method(spent: dict[str, float]) -> dict[str, float]:
+    """Seconds of all datasets together; stages are called train@adult-gdp, sweep_more@kdd-gdp, …"""
     methods: dict[str, float] = {}
-    for stage, spent in inside.items():
-        method = stage.rpartition("-")[2]
-        methods[method] = methods.get(method, 0) + spent
+    for address, seconds in spent.items():
+        stage, _, item = address.rpartition(":")[2].partition("@")
+        of_method = "-" in item and not stage.startswith("general")
+        method = item.rpartition("-")[2] if of_method else stage
+        methods[method] = methods.get(method, 0) + seconds
     return methods
+
+
+def another_alpha(folder: Path) -> dict[str, float]:
+    spent, stages, trained = run_all(["dvc", "exp", "run", "-S", "alpha=0.5"], folder)
+    return {
+        "alpha_minutes": round(spent / 60, 1),
+        "alpha_overhead_seconds": round(spent - sum(trained.values())),
+        "alpha_rest_seconds": round(spent - sum(stages[stage] for stage in trained)),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--beyond", action="store_true", help="also the other pipelines")
     parser.add_argument("--nothing", action="store_true", help="only what nothing to do costs")
+    parser.add_argument("--here", action="store_true", help="in this work tree, not in a copy")
     asked = parser.parse_args()
     if asked.nothing:
         record(**nothing_to_do(Path()))
         return
-    beyond: dict[str, float] = {}
-    with TemporaryDirectory() as name:
+    after: dict[str, Any] = {}
+    with nullcontext(".") if asked.here else TemporaryDirectory() as name:
         folder = Path(name)
-        copy(folder)
+        if not asked.here:
+            copy(folder)
         total, whole, inside = run_all([*QUICK, "repro"], folder)
         nothing = nothing_to_do(folder)
         if asked.beyond:
             for further in ("beyond", "luck"):
-                spent, _, _ = run_all([*QUICK, "repro", f"{further}/dvc.yaml"], folder)
-                beyond[f"{further}_minutes"] = round(spent / 60, 1)
-        commit(folder)
-        alpha, stages, trained = run_all(["dvc", "exp", "run", "-S", "alpha=0.5"], folder)
+                spent, stages, _ = run_all([*QUICK, "repro", f"{further}/dvc.yaml"], folder)
+                after[f"{further}_minutes"] = round(spent / 60, 1)
+                if further == "beyond":
+                    parts = sorted(by_method(stages).items(), key=lambda pair: -pair[1])
+                    after["beyond_seconds_by_method"] = {n: round(s) for n, s in parts if s >= 1}
+        if not asked.here:
+            commit(folder)
+            after |= another_alpha(folder)
     print(f"\n{'stage':<32}{'seconds':>10}{'training':>10}")
     for stage, spent in whole.items():
         if stage:
@@ -137,12 +159,9 @@ def main() -> None:
     baselines = sum(spent for method, spent in methods.items() if method in BASELINES)
     rest = sum(methods.values()) - baselines
     overhead = total - sum(methods.values())
-    alpha_rest = alpha - sum(stages[stage] for stage in trained)
     print(
         f"\nin all {total / 60:.1f} minutes, {overhead / 60:.1f} of them outside training; "
-        f"seven baselines {baselines:.0f} s, other networks {rest:.0f} s; "
-        f"another alpha: {alpha / 60:.1f} minutes, {alpha - sum(trained.values()):.0f} s of them "
-        f"outside training, {alpha_rest:.0f} s outside the stages that train"
+        f"seven baselines {baselines:.0f} s, other networks {rest:.0f} s; then {after}"
     )
     record(
         cold_minutes=round(total / 60, 1),
@@ -150,10 +169,7 @@ def main() -> None:
         baselines_ratio=round(baselines / rest, 2),
         seconds_by_method={method: round(spent, 1) for method, spent in sorted(methods.items())},
         **nothing,
-        alpha_minutes=round(alpha / 60, 1),
-        alpha_overhead_seconds=round(alpha - sum(trained.values())),
-        alpha_rest_seconds=round(alpha_rest),
-        **beyond,
+        **after,
     )
 
 

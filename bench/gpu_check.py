@@ -10,6 +10,7 @@ paper's seeds, on the device and on the CPU, and prints, and writes to gpu-check
     figures      the largest difference of a mean over seeds from the committed results/runs.csv, in
                  micro F1 and imparity, and how many of those seeds' standard deviations that is
     speed        milliseconds a model and epoch, there and here
+    graphs       whether the bits are the same with INFOFAIR_GRAPHS=1, and the speed with it
     memory       megabytes at most on the device
 
 InfoFair's noise is drawn on the device, so its models are others, as those of other seeds are.
@@ -18,6 +19,7 @@ Attach gpu-check.json to an issue: nobody has run this on a GPU yet.
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -25,6 +27,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -34,7 +37,7 @@ from infofair import methods
 from infofair.data.prepared import Prepared
 from infofair.methods.base import Network, handled
 from infofair.storage import read_json, write_json
-from infofair.training import batched
+from infofair.training import batched, graphs
 from infofair.training.plan import Job, Model, Trained, Training, Variant
 from study import evaluation, paths, results
 
@@ -118,6 +121,9 @@ def checked(dataset: str, name: str, on: torch.device) -> dict[str, Any]:
     found |= {"milliseconds": fast, "milliseconds_cpu": plain}
     if on.type == "cuda":
         found["megabytes"] = torch.cuda.max_memory_allocated(on) / 2**20
+        with mock.patch.dict(os.environ, {graphs.SWITCH: "1"}):
+            from_graphs, spent = timed(job, data, models, on)
+        found |= {"graphs_apart": furthest(there, from_graphs), "milliseconds_graphs": spent}
     return found
 
 

@@ -8,11 +8,11 @@ epoch, and the largest memory that a worker needed, by
                     seeds; rows of Adult's shape
     growth_rows     rows, 1 to 64 times Adult's, which is what fits into 4 GiB a worker; 5 seeds,
                     three settings
-    growth_narrow   million rows, 0.1 to 10, of few features, so that they fit, too: a pass holds
-                    all rows in memory; one seed, three settings, one worker
+    growth_mapped   million rows, 0.1 to 10, of all of Adult's features, in a file that is not held
+                    in memory; one seed, three settings, one worker
 
 An epoch is one of training and validation. The first of a pass is not counted, and no pass comes to
-predict. Takes five minutes; run it on an idle machine.
+predict. Takes ten minutes, and 5 GB of disk; run it on an idle machine.
 """
 
 import multiprocessing
@@ -23,6 +23,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from operator import mul
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 
@@ -30,7 +32,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bench import ADULT, FOLDER, NARROW, record
+from bench import ADULT, FOLDER, record
 from bench.document import GROWTH
 from bench.training import SHAPES, WORKERS, training
 from infofair.data.prepared import INTERSECTION, Prepared
@@ -42,6 +44,8 @@ from tests.plain import CPU
 from tests.simulated import prepared
 
 _, FEATURES, RACES, HIDDEN, _ = SHAPES["adult"]
+FEW = 3  # features that the label depends on
+PIECE = 100_000  # rows that are written at a time
 VALUES = [2, 5, 5, 2, 5]  # of the attributes whose combinations are the groups
 COMBINED = list(accumulate(VALUES, mul))
 
@@ -56,10 +60,25 @@ class Load:
     seeds: int = 5
     workers: int = WORKERS
     epochs: int = 4  # the first is not counted; fewer of what takes long
+    file: Path | None = None  # where the features are, if not in memory
 
     def made_up(self) -> Prepared:
+        if self.file:
+            data = prepared(self.rows, FEW, RACES)
+            return replace(data, X=np.load(self.file, mmap_mode="r"), mapped=True)
         data = prepared(self.rows, self.features, RACES)
         return combined(data, self.groups) if self.groups else data
+
+    def write(self, file: Path) -> "Load":
+        """The same with its features in a file: those of `prepared`, and random ones."""
+        X = np.lib.format.open_memmap(file, "w+", np.float32, (self.rows, self.features))
+        some, rng = prepared(self.rows, FEW, RACES).X, np.random.default_rng(0)
+        for start in range(0, self.rows, PIECE):
+            piece = X[start : start + PIECE]
+            piece[:, :FEW] = some[start : start + PIECE]
+            piece[:, FEW:] = rng.random((len(piece), self.features - FEW), dtype=np.float32)
+        X.flush()
+        return replace(self, file=file)
 
 
 def few(size: int, most: int) -> int:
@@ -72,15 +91,13 @@ LOADS = {
     "seeds": {str(n): Load(seeds=n, epochs=few(n, 40)) for n in (5, 10, 20, 40, 200, 1000)},
     "groups": {str(n): Load(groups=n, seeds=15, epochs=few(n, 100)) for n in COMBINED},
     "rows": {str(n): Load(rows=n * ADULT, epochs=few(n, 4)) for n in (1, 4, 16, 64)},
-    "narrow": {
-        f"{n:g}": Load(int(n * 1e6), NARROW, seeds=1, workers=1, epochs=2) for n in (0.1, 1, 10)
-    },
+    "mapped": {f"{n:g}": Load(int(n * 1e6), seeds=1, workers=1, epochs=2) for n in (0.1, 1, 10)},
 }
 # what is drawn in each column: its axis, and its curves with their legends
 COLUMNS = [
     ("seeds, three models each", {"seeds": "measured"}),
     ("groups, 15 models", {"groups": "measured"}),
-    ("million rows", {"rows": "Adult's features, 15 models", "narrow": f"{NARROW}, 3 models"}),
+    ("million rows", {"rows": "in memory, 15 models", "mapped": "in a file, 3 models"}),
 ]
 UNITS = {"rows": ADULT / 1e6}  # of a size, as it is drawn, if not 1
 
@@ -127,7 +144,8 @@ def measure(load: Load) -> tuple[float, float]:
     """Seconds an epoch of all models, all workers busy, and the larger worker's peak, MiB."""
     # one epoch more than is waited for: models predict when they stop
     job = Job(InfoFair(), HIDDEN, training(load.epochs + 1))
-    variants = [Variant(setting, 0.1) for setting in replace(load, rows=1000).made_up().settings]
+    small = replace(load, rows=1000, file=None).made_up()
+    variants = [Variant(setting, 0.1) for setting in small.settings]
     models = plan.models(job, list(range(load.seeds)), variants)
     shares = plan.shares(models, load.workers)
     # new processes each time: a process's peak does not come down again
@@ -177,7 +195,9 @@ def main() -> None:
         seconds: dict[str, float] = {}
         peaks: dict[str, float] = {}
         for size, load in loads.items():
-            spent, peak = measure(load)
+            with TemporaryDirectory() as folder:
+                on_disk = name == "mapped"
+                spent, peak = measure(load.write(Path(folder, "X.npy")) if on_disk else load)
             seconds[size], peaks[size] = round(spent, 3), round(peak)
             growth = spent / next(iter(seconds.values()))
             print(f"{size:<52}{spent:>18.3f}{growth:>9.1f}{peak:>18.0f}", flush=True)

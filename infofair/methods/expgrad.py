@@ -67,12 +67,12 @@ def learner(X: np.ndarray) -> Any:
     class Logistic(LogisticRegression):
         def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> Any:
             weights = np.bincount(place + count * np.asarray(y), sample_weight, 2 * count)
-            asked = sha256(weights).digest()
+            asked = sha256(weights.tobytes()).digest()
             if asked not in done:
                 (kept,) = weights.nonzero()
                 super().fit(rows[kept % count], kept >= count, weights[kept])
-                done[asked] = vars(self)
-            vars(self).update(done[asked])
+                done[asked] = self.__dict__
+            self.__dict__.update(done[asked])
             return self
 
     return Logistic(solver="newton-cholesky")
