@@ -2,9 +2,9 @@
 
     python .ci/sbom.py dist/sbom.cdx.json        (make sbom)
 
-A component for every package in requirements/ but the audit's own, with its version, its address (purl) and the
-sha256 of every file of it. It needs no network and nothing installed; the same pins give the same
-bytes.
+A component for every package in requirements/ but the audit's own, with its version, its address
+(purl) and the sha256 of every file of it. It needs no network and nothing installed; the same pins
+give the same bytes.
 """
 
 import json
