@@ -163,8 +163,10 @@ sbom: ## a bill of materials of what is pinned: dist/sbom.cdx.json (CycloneDX; n
 	@$(firstword $(wildcard $(VENV)/bin/python) python3) .ci/sbom.py dist/sbom.cdx.json
 
 # strict: a package that the service does not know, or cannot be asked for, was not audited
-vulnerabilities: setup ## known vulnerabilities of what is pinned (pip-audit, in .venv-audit; asks pypi.org)
-	@python -m venv .venv-audit && .venv-audit/bin/python -m pip install --quiet pip-audit==2.10.1 && \
+vulnerabilities: ## known vulnerabilities of what is pinned (pip-audit, in .venv-audit; asks pypi.org)
+	@$(firstword $(wildcard $(VENV)/bin/python) python3) -m venv .venv-audit && \
+	  .venv-audit/bin/python -m pip install --quiet --require-hashes --no-deps --only-binary :all: \
+	  --requirement requirements/audit.txt && \
 	  .venv-audit/bin/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt || \
 	  { echo "error: vulnerabilities are listed above, or it was not audited: that needs the network" \
 	  "(pypi.org/pypi/<package>/<version>/json); there is no copy of the list here" >&2; exit 1; }

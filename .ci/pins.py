@@ -5,7 +5,7 @@
 The hashes are what the package index, and any other that pip is told of, says of a version: of each
 wheel and source archive, so that they hold for any platform and Python. Wheels in pip's own folders
 (find-links), such as a build of PyTorch for the CPU, are hashed here. `make` installs by these
-(Makefile, HASHED); each has what it needs beyond those before it:
+(Makefile, INSTALL); each has what it needs beyond those before it:
 
     build     what packages without a wheel, and ours, are built with
     torch     a build of its own may lie in a folder of pip's
@@ -14,7 +14,8 @@ wheel and source archive, so that they hold for any platform and Python. Wheels 
     dev       for tests
     cuda      what the index's build of torch brings along
 
-bench/peers.txt, which names its versions itself, gets the hashes of these.
+bench/peers.txt and requirements/audit.txt, which name their versions themselves, get the hashes of
+these.
 """
 
 import hashlib
@@ -45,7 +46,7 @@ ROOT = Path(__file__).parents[1]
 INDEX = "https://pypi.org/simple"
 LINK = re.compile(r'href="[^"#]*/([^"#/]+)#sha256=([0-9a-f]{64})"')
 HEAD = "# Made from constraints.txt by make pins; do not edit.\n"
-PEERS = ROOT / "bench" / "peers.txt"
+ALONE = (ROOT / "bench" / "peers.txt", ROOT / "requirements" / "audit.txt")  # environments apart
 EXTRAS = {"run": "study", "cluster": "cluster", "dev": "oracles dev"}
 
 
@@ -140,9 +141,15 @@ def main() -> None:
     for name, of in sets.items():
         pins_of = {_line(pinned[one], one in cuda): pinned[one] for one in sorted(of)}
         write(ROOT / "requirements" / f"{name}.txt", HEAD, pins_of)
-    head, *rest = PEERS.read_text(encoding="utf-8").splitlines(keepends=True)
+    for path in ALONE:
+        alone(path)
+
+
+def alone(path: Path) -> None:
+    """The hashes anew of what a file pins itself."""
+    head, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
     named = [Requirement(line.split()[0]) for line in rest if line[0].isalpha()]
-    write(PEERS, head, {_line(pin, False): pin for pin in named})
+    write(path, head, {_line(pin, False): pin for pin in named})
 
 
 def write(path: Path, head: str, pinned: dict[str, Requirement]) -> None:

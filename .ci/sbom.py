@@ -2,9 +2,9 @@
 
     python .ci/sbom.py dist/sbom.cdx.json        (make sbom)
 
-A component for every package in requirements/*.txt, with its version, its address (purl) and the
-sha256 of every file of it. It needs no network and nothing installed; the same pins give the same
-bytes.
+A component for every package in requirements/ but the audit's own, with its version, its address
+(purl) and the sha256 of every file of it. It needs no network and nothing installed; the same pins
+give the same bytes.
 """
 
 import json
@@ -23,7 +23,8 @@ SCOPES = {"dev": "optional", "cluster": "optional", "cuda": "optional"}
 
 def components() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for path in sorted((ROOT / "requirements").glob("*.txt")):
+    of_ours = {*(ROOT / "requirements").glob("*.txt")} - {ROOT / "requirements" / "audit.txt"}
+    for path in sorted(of_ours):
         for line in path.read_text(encoding="utf-8").splitlines():
             if pin := LINE.fullmatch(line):
                 # PEP 503, which a purl asks for

@@ -7,7 +7,8 @@ Writes to results/ (study/protocol.py says how they follow):
                      and vanilla's; whether a column holds evidence of bias, whether a method does
                      more than a threshold, and whether it levels down
     groups.csv       each group's size, selection rate and accuracy on test rows, means over seeds;
-                     empty where it has fewer than five people, or where that would follow from it
+                     empty where it has, or a method selects of it, fewer than five people, or
+                     where that would follow (study/people.py)
     subsets.csv      the subset lemma: do models trained on the intersection help each attribute?
     selection.csv    the Reduction that choosing among vanilla's own seeds yields
     statistics.csv   the paper's table of dataset statistics, from our data; likewise
@@ -19,6 +20,8 @@ import pandas as pd
 from infofair.storage import write_json
 from study import cli, files, paths, people, protocol, results
 
+RATES = ("selection_rate", "accuracy")
+
 
 def main() -> None:
     datasets = files.needed_json(paths.plan("summarize"), "check")["datasets"]
@@ -28,12 +31,11 @@ def main() -> None:
     }
     runs = tables["runs"]
     summary = protocol.summarize(runs, tables["intervals"], results.paper())
+    groups = protocol.of_groups(tables["groups"])
     written = {
         "runs": runs,
         "summary": summary,
-        "groups": people.hidden_groups(
-            protocol.of_groups(tables["groups"]), ["selection_rate", "accuracy"]
-        ),
+        "groups": people.hidden_groups(people.hidden_rates(groups, RATES), RATES),
         "subsets": protocol.of_subsets(tables["subsets"], runs),
         "selection": protocol.of_selection(runs),
         "statistics": people.hidden(

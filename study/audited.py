@@ -1,9 +1,9 @@
 """The audit on our own models: vanilla on the test rows, as if somebody else had handed it in.
 
 Its seed is the one with the best macro F1 on the validation rows, as evidently in the paper. The
-paper's data are public, so that figures have all their digits, and the imparity of the groups as
-they are is there; but groups of fewer than five people are not named. People of other data are
-protected as in anybody's audit: where a cell is of fewer than five, figures are rounded.
+paper's data are public: where every group has five people, figures have all their digits. Where one
+has fewer (COMPAS), groups that our tables hide are one, and people are protected as in anybody's
+audit; so are those of other data.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ from sklearn.metrics import f1_score
 
 from infofair import audit
 from infofair.auditing import page, words
-from infofair.auditing.report import SCHEMA, to_json, unnamed
+from infofair.auditing.report import SCHEMA, to_json
 from infofair.data.prepared import ALL, INTERSECTION, Prepared
 from infofair.errors import Problem
 from infofair.storage import read_json, whole, write_text
 from infofair.training.predictions import Predictions
-from study import notebooks, paths
+from study import notebooks, paths, people
 from study.files import need, prepared
 from study.labels import DATASETS, dataset_name, full_method_name
 
@@ -41,25 +41,41 @@ def chosen(stored: Predictions, data: Prepared) -> np.ndarray:
     return kept[int(np.argmax(f1))]["test"]
 
 
+def sensitive(data: Prepared) -> tuple[dict[str, np.ndarray], bool]:
+    """Every attribute of the test rows by name, and whether any group has one to four of them.
+
+    Values that tables hide (study/people.py) are one here: of each, rates would tell the number.
+    (If there are others; else there is nothing to compare.)
+    """
+    test = data.split["test"]
+    rows = {setting: data.groups[setting][test] for setting in data.settings}
+    counts = {s: np.bincount(of, minlength=len(data.group_names[s])) for s, of in rows.items()}
+    hidden = people.covered({setting: of.tolist() for setting, of in counts.items()})
+    found = {}
+    for setting in data.settings:
+        if setting != INTERSECTION:
+            names = np.array(data.group_names[setting], dtype=object)
+            if (own := hidden[setting])[counts[setting] > 0].sum() < (counts[setting] > 0).sum():
+                names[own] = " or ".join(names[own])
+            found[setting] = names[rows[setting]]
+    return found, any(people.few(n) for of in counts.values() for n in of)
+
+
 def found(dataset: str) -> dict[str, Any]:
     """What audit.json holds; of data that are too few to compare groups, why there is nothing."""
     data = prepared(dataset)
     path = need(paths.predictions(dataset, METHOD), f"train@{dataset}-{METHOD}")
     test = data.split["test"]
-    sensitive = {
-        setting: np.array(data.group_names[setting])[data.groups[setting][test]]
-        for setting in data.settings
-        if setting != INTERSECTION
-    }
+    attributes, few = sensitive(data)
     simulated = "" if data.data == "real" else f" ({data.data})"
-    public = dataset in DATASETS  # the paper's own; a CSV of a user's is not
     try:
-        content = audit(
+        return audit(
             data.y[test],
             score=chosen(Predictions.load(path), data).astype(float),
-            sensitive_features=sensitive,
+            sensitive_features=attributes,
             features=pd.DataFrame(data.X[test], columns=data.features),
-            show_small=public,
+            show_small=dataset in DATASETS
+            and not few,  # theirs are public; a CSV of a user's is not
             names={
                 "file": f"{full_method_name(METHOD)} on {dataset_name(dataset)}{simulated}",
                 "label": "y of the test rows",
@@ -68,9 +84,6 @@ def found(dataset: str) -> dict[str, Any]:
         ).to_dict()
     except Problem as problem:
         return {"schema": SCHEMA, "not_audited": str(problem)}
-    if not public:
-        return content
-    return content | {"settings": [unnamed(setting) for setting in content["settings"]]}
 
 
 def origin(dataset: str, text: str) -> str:

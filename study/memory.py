@@ -1,9 +1,9 @@
 """What memory training will need, against what this machine has: asked before anything is trained.
 
 An estimate of the largest things: the networks side by side with Adam's state and gradients, what a
-step and a prediction compute, the rows. MinDiff's kernel matrices, solvers and the generalisations,
-none of which params.yaml makes large, are not in it. tests/study/test_memory.py compares it with a
-real training.
+step and a prediction compute, the rows. Not in it are solvers and the generalisations, which
+params.yaml makes not large, and what a user's penalty computes of every pair of a minibatch's rows,
+such as HSIC's B × B. tests/study/test_memory.py compares it with a real training.
 """
 
 import math

@@ -2,16 +2,23 @@
 
 A table leaves such a figure empty, and figures of so many other groups that it does not follow from
 the table's totals; a page says "hidden". Two tables together, or who has the data, may tell more.
+
+Whom a method selects in a group, and whom not, are cells, too: a rate times the group's size tells
+how many they are. Whom it is wrong about are none: that is a figure of the method. And samples that
+an office made anonymous before it published them have no people who could be found among so few.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
+T = TypeVar("T", bound=Sized)
 SMALL = 5  # people
+ANONYMOUS = ("adult", "dutch")  # samples of a census
 
 
 def few(count: float) -> bool:
@@ -34,13 +41,46 @@ def hidden_groups(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
     for dataset, of in settings.groupby("dataset", sort=False)["setting"]:
         own = groups[groups["dataset"] == dataset]
         counts = {name: own.loc[own["setting"] == name, "size"].tolist() for name in of}
-        crossed_last = dict(sorted(counts.items(), key=lambda item: len(item[1])))
-        for setting, cover in covered(crossed_last).items():
+        for setting, cover in covered(_crossed_last(counts)).items():
             covers |= {(str(dataset), setting, group): bool(c) for group, c in enumerate(cover)}
     keys = zip(table["dataset"], table["setting"], table["group"], strict=True)
     mask = pd.Series([covers[key] for key in keys], table.index)
     table = table.assign(size=table["size"].astype("Int64").mask(mask))
     return table.assign(**{name: table[name].mask(mask) for name in figures})
+
+
+def hidden_rates(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
+    """Without figures of groups of which a method selects a few or all but a few, and those beside.
+
+    As if its models for all settings were the same one: rates would then tell most. What is hidden
+    does not follow for those selected and does not for the others.
+    """
+    mask = pd.Series(False, table.index)
+    for (dataset, _), own in table.groupby(["dataset", "method"], sort=False):
+        if dataset in ANONYMOUS:
+            continue
+        settings = {
+            str(name): of.sort_values("group") for name, of in own.groupby("setting", sort=False)
+        }
+        settings = _crossed_last(settings)
+        for sign in (1, -1):
+            counts = {name: _people(of, sign) for name, of in settings.items()}
+            for name, cover in covered(counts).items():
+                mask[settings[name].index[cover]] = True
+    return table.assign(**{name: table[name].mask(mask) for name in figures})
+
+
+def _people(groups: pd.DataFrame, sign: int) -> list[int]:
+    """How many of each group are selected (1) or not (-1), of a mean over seeds at least one."""
+    rate = groups["selection_rate"].fillna(0)  # of an empty group
+    counts = groups["size"] * (rate if sign == 1 else 1 - rate)
+    return np.ceil(counts.round(6)).astype(int).tolist()
+
+
+def _crossed_last(settings: Mapping[str, T]) -> dict[str, T]:
+    """The attributes in their order, and the intersection, which has most groups."""
+    most = max(len(of) for of in settings.values())
+    return dict(sorted(settings.items(), key=lambda item: len(item[1]) == most))
 
 
 def covered(counts: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:

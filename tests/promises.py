@@ -3,7 +3,8 @@
 A test says which promise it tries, `@pytest.mark.promise("…")` or `@PROMISE` of tests/fuzzing.py,
 and with `record_property("tried", n)` how often, if not once. `pytest -m promise --promises` runs
 them and writes what became of each to docs/promises.json, and from that the table; a run of some
-tests replaces the records of these. `python -m tests.promises` writes the table alone.
+tests replaces the records of these, one for each of a test's parameters. `python -m tests.promises`
+writes the table alone.
 """
 
 import ast
@@ -11,6 +12,7 @@ import json
 import os
 import platform
 import shlex
+import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,7 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("promises") and not hasattr(config, "workerinput"):  # not xdist's workers
-        config.pluginmanager.register(Recorder())
+        some = config.getoption("keyword") or any("::" in arg for arg in config.args)
+        config.pluginmanager.register(Recorder(whole=not some))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -50,18 +53,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 class Recorder:
-    """Collects what became of every test that tries a promise."""
+    """Collects what became of every test that tries a promise, by its parameters.
 
-    def __init__(self) -> None:
+    whole: of a test all parameters are tried, so that others on record are there no more.
+    """
+
+    def __init__(self, whole: bool = False) -> None:
         self.records: dict[str, dict[str, Any]] = {}
+        self.whole = whole
+        self.commit = commit()  # what is tried: afterwards there may be another one
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         properties = dict(report.user_properties)
         if MARK not in properties or (report.when != "call" and report.passed):
             return
-        test = report.nodeid.partition("[")[0]
         empty = {"passed": 0, "failed": 0, "skipped": 0, "reasons": []}
-        record = self.records.setdefault(test, {"promise": properties[MARK], **empty})
+        record = self.records.setdefault(report.nodeid, {"promise": properties[MARK], **empty})
         if report.skipped:
             record["skipped"] += 1
             reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else "expected")
@@ -72,17 +79,42 @@ class Recorder:
     def pytest_sessionfinish(self) -> None:
         if not self.records:
             return
-        about = {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}
+        about = {"date": datetime.now(UTC).date().isoformat(), "commit": self.commit}
         found = {
-            test: record | {"command": command(test, os.environ)} | about
+            test: record | {"command": command(test, os.environ)} | about | {"machine": machine()}
             for test, record in self.records.items()
         }
-        tests = marked()
-        kept = {test: of for test, of in load().items() if test in tests}
+        tests, again = marked(), {function(test) for test in found}
+        kept = {
+            test: of
+            for test, of in load().items()
+            if function(test) in tests
+            and (test in found or function(test) not in again or (not self.whole and "[" in test))
+        }
         # what was not tried now may have been on another day, or another machine
         new = {t: of for t, of in found.items() if t not in kept or of["passed"] + of["failed"]}
         write_json(RECORDS, dict(sorted({**kept, **new}.items())))
         write_table()
+
+
+def function(test: str) -> str:
+    """The test without its parameters."""
+    return test.partition("[")[0]
+
+
+def commit() -> str:
+    """The last commit, with a + if files have changed since; but for what is written here."""
+    written = [f":!{path.relative_to(ROOT)}" for path in (RECORDS, PAGE)]
+    try:
+        head, changed = (
+            subprocess.run(
+                ["git", *of], cwd=ROOT, check=True, capture_output=True, text=True
+            ).stdout
+            for of in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", ".", *written])
+        )
+    except (OSError, subprocess.CalledProcessError):  # no git, or no repository
+        return ""
+    return head.strip() + "+" * bool(changed)
 
 
 def command(test: str, environment: Mapping[str, str]) -> str:
@@ -132,29 +164,42 @@ def load() -> dict[str, dict[str, Any]]:
 def untried(test: str, promise: str) -> dict[str, Any]:
     """What is known of a test that was not run yet."""
     counts = {"passed": 0, "failed": 0, "skipped": 1, "reasons": ["not yet"]}
-    return {"promise": promise, **counts, "command": command(test, {}), "date": "", "machine": ""}
+    about = {"date": "", "commit": "", "machine": ""}
+    return {"promise": promise, **counts, "command": command(test, {}), **about}
 
 
 def table(records: dict[str, dict[str, Any]]) -> str:
     """One row for each promise; what several tests try of it is counted together."""
     by_promise: dict[str, list[dict[str, Any]]] = {}
     tests = marked()
+    by_test: dict[str, list[dict[str, Any]]] = {}
+    for test, of in sorted(records.items()):
+        by_test.setdefault(function(test), []).append(of)
     for test, promise in tests.items():
-        by_promise.setdefault(promise, []).append(records.get(test) or untried(test, promise))
+        by_promise.setdefault(promise, []).extend(by_test.get(test, [untried(test, promise)]))
     lines = ["| promise | tried by | how often | what happened | last |", "|---|---|---:|---|---|"]
-    for promise, of in by_promise.items():
-        often = sum(record["passed"] + record["failed"] for record in of)
-        commands = "<br>".join(f"`{command}`" for command in sorted({r["command"] for r in of}))
-        cells = (promise, commands, f"{often:,}", _happened(of), _last(of))
+    for promise, tried in by_promise.items():
+        often = sum(record["passed"] + record["failed"] for record in tried)
+        commands = "<br>".join(f"`{command}`" for command in sorted({r["command"] for r in tried}))
+        cells = (promise, commands, f"{often:,}", _happened(tried), _last(tried))
         lines.append(f"| {' | '.join(cells)} |")
-    tried = [of for test, of in records.items() if test in tests and of["passed"] + of["failed"]]
-    counted = f"{len(by_promise)} promises, {len(tests)} tests, of which {len(tried)} were tried; "
-    counted += f"machines: {'; '.join(sorted({record['machine'] for record in tried}))}."
+    done = {
+        test: {of["machine"] for of in records if of["passed"] + of["failed"]}
+        for test, records in by_test.items()
+        if test in tests
+    }
+    counted = f"{len(by_promise)} promises, {len(tests)} tests, of which "
+    counted += f"{sum(map(bool, done.values()))} were tried; "
+    counted += f"machines: {'; '.join(sorted(set().union(*done.values())))}."
     return "\n".join([*lines, "", counted, ""])
 
 
 def _last(records: list[dict[str, Any]]) -> str:
-    return min((record["date"] for record in records if record["date"]), default="–")
+    """The day on which all had been tried, and the commits then."""
+    dated = [record for record in records if record["date"]]
+    oldest = min((record["date"] for record in dated), default="–")
+    commits = {record.get("commit") for record in dated if record["date"] == oldest} - {None, ""}
+    return " ".join([oldest, *sorted(map(str, commits))])
 
 
 def _happened(records: list[dict[str, Any]]) -> str:

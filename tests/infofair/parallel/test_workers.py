@@ -1,5 +1,6 @@
 """Work that is handed out: to processes of this machine, and to a real Dask cluster on loopback."""
 
+import importlib
 import json
 import os
 import shutil
@@ -31,6 +32,7 @@ from tests.infofair.parallel.calls import (
     hangs,
     hangs_once,
     square,
+    takes_its_time,
     waits,
     with_large,
 )
@@ -449,12 +451,76 @@ def test_a_worker_with_other_code_or_packages_is_refused(
 ) -> None:
     cluster.worker()
     ready(cluster, 1)
-    own = workers.identity()
-    for what, value in (("the code in infofair/", "0123456789ab"), ("torch", "2.0.1")):
-        monkeypatch.setattr(workers, "identity", lambda other=own | {what: value}: other)
+    own = workers.identity("tests")
+    for what, value in (
+        ("the code in infofair/", "0123456789ab"),
+        ("the code in tests/", "0123456789ab"),  # where the function is, as elsewhere study/
+        ("torch", "2.0.1"),
+        ("pandas", "1.0"),
+    ):
+        monkeypatch.setattr(workers, "identity", lambda _, other=own | {what: value}: other)
         with pytest.raises(Problem, match=rf"worker on .* differs: {what}: .* here {value}"):
             run(square, tmp_path)
         assert not calls_of(tmp_path, 0)
+
+
+def test_what_is_compared_is_the_code_of_the_function_and_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    code = tmp_path / "theirs/__init__.py"
+    found = []
+    for text in ("def call(): return 1\n", "def call(): return 2\n"):
+        code.write_text(text)
+        theirs = importlib.import_module("theirs")
+        assert workers._package(theirs.call) == "theirs"
+        workers.identity.cache_clear()
+        found.append(workers.identity("theirs"))
+    one, other = found
+    assert {what for what in one if one[what] != other[what]} == {"the code in theirs/"}
+    assert one.items() >= workers.identity().items()
+    assert "pandas" in one and "the code in infofair/" in one
+    assert workers._package(abs) == "builtins"  # has no code of its own
+    workers.identity("builtins")
+
+
+@pytest.mark.slow
+def test_a_worker_with_other_code_where_the_function_is_is_refused(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """Functions are sent by their names: of study/, too, or as here of tests/."""
+    shutil.copytree(ROOT / "tests", tmp_path / "other/tests", ignore=shutil.ignore_patterns("__p*"))
+    calls = tmp_path / "other/tests/infofair/parallel/calls.py"
+    calls.write_text(calls.read_text() + "# changed\n")
+    cluster.environment["PYTHONPATH"] = f"{tmp_path / 'other'}{os.pathsep}{ROOT}"
+    cluster.worker()
+    ready(cluster, 1)
+    with pytest.raises(Problem, match=r"worker on .* differs: the code in tests/: "):
+        run(square, tmp_path)
+    assert not calls_of(tmp_path, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.promise("A result that arrives twice counts once.")
+def test_what_a_cluster_does_twice_counts_once(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Two workers do every call at once, as if the first were taken to be dead."""
+    cluster.worker()
+    cluster.worker()
+    ready(cluster, 2)
+    real, shown = workers._parallel, list[int]()
+
+    def twice() -> Callable[[Iterator[Any]], Iterator[Any]]:
+        return lambda calls: real()(call for given in calls for call in (given, given))
+
+    bar = type("Bar", (progress._Quiet,), {"update": lambda self: shown.append(1)})
+    monkeypatch.setattr(workers, "_parallel", twice)
+    monkeypatch.setattr(workers, "progress_bar", lambda *_, **__: bar())
+    assert run(takes_its_time, tmp_path) == [0, 1, 4, 9]
+    assert len(shown) == 4
+    assert [calls_of(tmp_path, number) for number in range(4)] == [2, 2, 2, 2]
 
 
 @pytest.mark.slow
