@@ -100,7 +100,7 @@ def _figures(
     if part == "validation":
         row["bits"] = float("nan")
     if notion in ("parity", "opportunity", "odds"):
-        row |= dict.fromkeys(("auc", "ks", "abcc", "bits"), float("nan"))
+        row |= dict.fromkeys(("auc", "ks", "abcc", "bits", "ks_null"), float("nan"))
     return row
 
 
