@@ -1,19 +1,20 @@
 """Every figure of every model of the comparison on one dataset, and of what is put on its scores.
 
 On honest splits all figures, of decisions and of scores, three notions of fairness, each gap with
-the 95 % quantile of an exactly fair predictor's; on the paper's split its own figures. Nothing is
-trained here. On the scores of the unconstrained models (BASES) are put
+the 95 % quantile of an exactly fair predictor's; on the paper's split its own figures, and of rules
+those for parity. Nothing is trained here. On the scores of the unconstrained models (BASES) are put
 
     <base>_thresholds    group thresholds, s known (infofair/thresholds.py), on validation rows
     <base>_blind         a rule in score and group posteriors, s unknown (infofair/blind.py), on the
                          scores of the model without the sensitive columns
     <base>_barycentre    fair scores, s known (infofair/barycentre.py)
 
-for every notion and tolerance, or share of the way. The columns are in study/comparison.
+for every notion and tolerance, or share of the way. Blind rules are put on honest splits only: the
+paper's has no posteriors. The columns are in study/comparison.
 """
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,13 @@ from infofair.data.prepared import PARTS, Prepared
 from infofair.information import held_out
 from infofair.parallel import workers
 from infofair.thresholds import NOTIONS, Curves
-from infofair.uncertainty import null_largest_gap, null_odds_gap, null_quantile
+from infofair.uncertainty import (
+    SEED,
+    SIGNIFICANT,
+    null_largest_gap,
+    null_odds_gap,
+    null_quantile,
+)
 from study import evaluation, posteriors, swept
 from study.comparison.measured import BASES
 from study.comparison.unprocessed import COLUMNS as UNPROCESSED
@@ -35,6 +42,7 @@ AS_IT_IS = "authors"  # the run on the paper's data and split, as study/plans.py
 # More would cost nothing, but all have as many as methods have strengths (params.yaml).
 TOLERANCES = (0.0, 0.01, 0.03, 0.1, 0.3)
 AMOUNTS = (0.2, 0.4, 0.6, 0.8, 1.0)  # of the way to the fair score
+PERMUTATIONS = 400  # of the groups, for the null quantile of KS: its level is good to ± 1.1 %
 
 
 def everything(dataset: str, methods: list[str]) -> list[Row]:
@@ -77,11 +85,13 @@ def _of_model(
             figures = of_decisions(data, part, model[part] > 0.5, setting)
             figures |= of_scores(data, part, model, setting)
         yield cell | constant | figures
-    if plain or not model:
+    if not model:
         return
     if run.method in BASES:
-        yield from _with_thresholds(data, setting, model, seed, run.method)
-        yield from _fair_scores(data, setting, model, run.method)
+        yield from _with_thresholds(data, setting, model, seed, run.method, plain)
+        yield from _fair_scores(data, setting, model, run.method, plain)
+    elif plain:
+        return
     elif (base := run.method.removesuffix("_unaware")) in BASES and base != run.method:
         yield from _blind(dataset, run, setting, model, base)
 
@@ -131,7 +141,10 @@ def of_decisions(data: Prepared, part: str, decided: np.ndarray, setting: str) -
 
 
 def of_scores(data: Prepared, part: str, model: dict[str, np.ndarray], setting: str) -> Row:
-    """Of the scores; how many bits they tell of the group is fitted on validation rows."""
+    """Of the scores; how many bits they tell of the group is fitted on validation rows.
+
+    And on test rows, what KS chance gives.
+    """
     group, groups = data.members(setting, part)
     score = model[part].astype(float)
     found: Row = {
@@ -142,20 +155,61 @@ def of_scores(data: Prepared, part: str, model: dict[str, np.ndarray], setting: 
     if part == "test":
         both = [{"score": model[p].astype(float), "s": data.members(setting, p)[0]} for p in PARTS]
         found["bits"] = held_out(*both)
+        found["ks_null"] = null_ks(score, group, groups)
     return found
+
+
+def null_ks(score: np.ndarray, group: np.ndarray, groups: int) -> float:
+    """The 95 % quantile of KS with the groups permuted over the rows, whatever the score tells.
+
+    Exact for scores that rows share, of several groups: over the rows by rising score a permutation
+    has a gap after each of them, and KS is the largest after the last row of a score. The gaps
+    depend on the groups' sizes alone, so that all models on the same rows have the same.
+    """
+    sizes = np.bincount(group, minlength=groups)
+    if np.count_nonzero(sizes) < 2:
+        return 0.0
+    ordered = np.sort(score)
+    last = np.append(ordered[1:] != ordered[:-1], True)  # of the rows with one score
+    largest = _permuted(tuple(sizes[sizes > 0].tolist()))[:, last].max(axis=1)
+    return float(np.quantile(largest, 1 - SIGNIFICANT))
+
+
+@lru_cache(maxsize=4)  # a model's settings; a large dataset's are 50 MB each
+def _permuted(sizes: tuple[int, ...]) -> np.ndarray:
+    """max F_g − min F_g after each row, for some permutations of the groups: those × rows."""
+    rng = np.random.default_rng(SEED)
+    labels = np.repeat(np.arange(len(sizes), dtype=np.int16), sizes)
+    gaps = np.empty((PERMUTATIONS, len(labels)), np.float32)
+    for gap in gaps:  # one at a time: it stays in the processor's cache, five times as fast
+        rng.shuffle(labels)
+        most, least = np.zeros(len(labels), np.float32), np.ones(len(labels), np.float32)
+        for g, size in enumerate(sizes):
+            own = np.cumsum(labels == g, dtype=np.float32)  # exact: of whole numbers
+            own /= np.float32(size)
+            np.maximum(most, own, out=most)
+            np.minimum(least, own, out=least)
+        np.subtract(most, least, out=gap)
+    return gaps
 
 
 # -- on the scores of unconstrained models --------------------------------------------------------
 
 
 def _with_thresholds(
-    data: Prepared, setting: str, model: dict[str, np.ndarray], seed: int, base: str
+    data: Prepared,
+    setting: str,
+    model: dict[str, np.ndarray],
+    seed: int,
+    base: str,
+    plain: bool,
 ) -> Iterator[Row]:
-    for notion in NOTIONS:
+    """plain: on the paper's split, whose figures are of parity alone."""
+    for notion in ("parity",) if plain else NOTIONS:
         for rule, decided in decisions(data, setting, seed, model, notion):
-            yield from _rows(
-                data, setting, f"{base}_thresholds", notion, rule["tolerance"], decided
-            )
+            cell = {"method": f"{base}_thresholds", "notion": notion}
+            cell |= {"strength": rule["tolerance"]}
+            yield from _rows(data, setting, cell, decided, plain)
 
 
 def decisions(
@@ -183,29 +237,30 @@ def _blind(
         for tolerance in TOLERANCES:
             rule = blind.fit(*given["validation"], notion, tolerance)
             decided = {part: rule.decide(*given[part]) for part in PARTS}
-            yield from _rows(run.data, setting, f"{base}_blind", notion, tolerance, decided)
+            cell = {"method": f"{base}_blind", "notion": notion, "strength": tolerance}
+            yield from _rows(run.data, setting, cell, decided)
 
 
 def _fair_scores(
-    data: Prepared, setting: str, model: dict[str, np.ndarray], base: str
+    data: Prepared, setting: str, model: dict[str, np.ndarray], base: str, plain: bool
 ) -> Iterator[Row]:
     members = {part: data.members(setting, part) for part in PARTS}
     fair = Barycentre.of(model["validation"].astype(float), *members["validation"])
     for amount in AMOUNTS:
         moved = {p: fair.transform(model[p].astype(float), members[p][0], amount) for p in PARTS}
         decided = {part: of > 0.5 for part, of in moved.items()}
-        rows = _rows(data, setting, f"{base}_barycentre", "scores", amount, decided)
-        for row in rows:
-            yield row | of_scores(data, row["split"], moved, setting)
+        cell = {"method": f"{base}_barycentre", "notion": "scores", "strength": amount}
+        for row in _rows(data, setting, cell, decided, plain):
+            yield row if plain else row | of_scores(data, row["split"], moved, setting)
 
 
 def _rows(
-    data: Prepared, setting: str, method: str, notion: str, strength: float, decided: Any
+    data: Prepared, setting: str, cell: Row, decided: Any, plain: bool = False
 ) -> Iterator[Row]:
+    of = evaluation.headline if plain else of_decisions
     for part in PARTS:
-        cell = {"method": method, "notion": notion, "strength": strength, "split": part}
-        figures = of_decisions(data, part, decided[part].astype(bool), setting)
-        yield cell | {"constant_micro_f1": _constant(data, part)} | figures
+        constant = {"constant_micro_f1": _constant(data, part), "split": part}
+        yield cell | constant | of(data, part, decided[part].astype(bool), setting)
 
 
 # -- on the scores of every method ----------------------------------------------------------------

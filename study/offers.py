@@ -93,7 +93,7 @@ def _figures(fronts: pd.DataFrame, notion: str) -> pd.DataFrame:
     }  # fmt: skip
     found = own[["method", "strength", "worst_accuracy", "constant"]].copy()
     for name, of in figures.items():
-        found[name] = own.get(of, math.nan)  # of the AUC no width, of KS no chance
+        found[name] = own.get(of, math.nan)  # of the AUC no width
     lost = found[["score", "gap", "validation_score", "validation_gap"]].isna().any(axis=1)
     return found.assign(score=found["score"].mask(lost))
 

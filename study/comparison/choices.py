@@ -27,7 +27,7 @@ from study.comparison.measured import (
     vanilla_of,
 )
 from study.comparison.picking import operating_points, within_budget
-from study.results import CELL, FIGURES, METRICS, ON_VALIDATION, TABLES, WITH_WIDTH, as_json
+from study.results import CELL, FIGURES, ON_VALIDATION, TABLES, WITH_WIDTH, as_json
 
 _FRONT = [*CELL, "notion", "strength"]
 
@@ -69,7 +69,7 @@ def best(rows: pd.DataFrame) -> pd.DataFrame:
 
     `within` is the share of splits in which a strength was in the budget on validation rows, `kept`
     of those in which it was, and the test rows agreed. `validation_score` is what was chosen by,
-    micro F1 or of scores the AUC, and `gap_null` the gap's null quantile; that of KS is not known.
+    micro F1 or of scores the AUC, and `gap_null` the gap's null quantile.
     """
     of = trials(rows)
     found = [_best(of, notion).assign(place=place) for place, notion in enumerate(GAPS)]
@@ -84,7 +84,7 @@ def _best(of: pd.DataFrame, notion: str) -> pd.DataFrame:
     parts = [within_budget(of, gap, limit, AIMS[notion]).assign(budget=limit) for limit in BUDGETS]
     chosen = pd.concat(parts, ignore_index=True)
     chosen["kept"] = chosen["within"] & (chosen[gap] <= chosen["budget"])
-    chosen["gap"], chosen["gap_null"] = chosen[gap], chosen.get(f"{gap}_null", np.nan)
+    chosen["gap"], chosen["gap_null"] = chosen[gap], chosen[f"{gap}_null"]
     chosen["validation_score"] = chosen[f"validation_{AIMS[notion]}"]
     chosen["validation_gap"] = chosen[f"validation_{gap}"]
     figures = [
@@ -135,11 +135,10 @@ def operating(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _bounded(chosen: pd.DataFrame) -> pd.DataFrame:
-    """Means with their bounds, and the mean spread over a split's seeds."""
+    """Means with their bounds."""
     means = over_splits(chosen, CELL, FIGURES)
     low, high = means.mean - means.width, means.mean + means.width
-    spread = chosen.groupby(CELL, sort=False)[[f"{name}_seeds" for name in METRICS]].mean()
-    return pd.concat([means.mean, low.add_suffix("_low"), high.add_suffix("_high"), spread], axis=1)
+    return pd.concat([means.mean, low.add_suffix("_low"), high.add_suffix("_high")], axis=1)
 
 
 def _compared(chosen: pd.DataFrame) -> pd.DataFrame:

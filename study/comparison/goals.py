@@ -6,7 +6,7 @@ Where one method alone is asked, its yes says little: others may do it as often.
 import numpy as np
 import pandas as pd
 
-from study.comparison.measured import authors
+from study.comparison.measured import TAKING_PART, authors
 from study.results import CELL, PLACE, TABLES, Row
 
 _FIGURES = ["micro_f1", "imparity_released"]
@@ -20,8 +20,10 @@ def goals(rows: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     one with the lowest mean validation imparity. It holds if, on test rows, its mean micro F1 is
     also at least that, and its mean imparity below that of every row of the paper that has no
     higher micro F1. The imparity is the released one, which the paper prints; rows with none are
-    constant. Means are over seeds, `_std` their spread; a strength of which a seed diverged is
-    never chosen.
+    constant. Means are over seeds; a strength of which a seed diverged is never chosen.
+
+    Asked are the methods that were trained or solved, and the rules on a base's scores that know
+    the sensitive attribute; blind ones need posteriors, which this split has not.
     """
     printed = {(str(of[0]), str(of[1])): table for of, table in paper.groupby(PLACE, sort=False)}
     found = []
@@ -42,13 +44,12 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means and spreads over seeds, a row per strength; on validation rows `validation_…`."""
+    """Means over seeds, a row per strength; on validation rows `validation_…`."""
     rows = authors(rows)
-    rows = rows[rows["notion"] == ""]
+    rows = rows[rows["notion"].isin(TAKING_PART["parity"])]
     rows = rows.assign(diverged=rows["note"] == "diverged")
     grouped = rows.groupby([*_STRENGTH, "split"], sort=False)
-    mean, std = grouped[_FIGURES].mean(), grouped[_FIGURES].std().add_suffix("_std")
-    found = pd.concat([mean, std], axis=1).where(~grouped["diverged"].any())
+    found = grouped[_FIGURES].mean().where(~grouped["diverged"].any())
     found["seeds"] = grouped["seed"].nunique()
     found = found.reset_index("split")
     test = found[found["split"] == "test"].drop(columns="split")
@@ -73,8 +74,7 @@ def _judged(own: pd.DataFrame, printed: pd.DataFrame) -> Row:
         row |= {"rival": fairest["method"], "rival_imparity": fairest["imparity"]}
         if not imparity < fairest["imparity"]:
             why.append(f"its imparity is not below that of the paper's {fairest['method']}")
-    shown = ["strength", "seeds", "validation_micro_f1", order[0]]
-    shown += [f"{name}{end}" for name in _FIGURES for end in ("", "_std")]
+    shown = ["strength", "seeds", "validation_micro_f1", order[0], *_FIGURES]
     row |= {name: chosen[name] for name in shown}
     if np.isnan(imparity):
         return row | {"holds": "no", "why": "it has no imparity on test rows"}

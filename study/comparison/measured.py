@@ -11,7 +11,7 @@ thresholds make of the scores of `boosting`, and so on (SUFFIXES).
 import numpy as np
 import pandas as pd
 
-from study.results import CELL, FIGURES, MEASURED, METRICS
+from study.results import CELL, FIGURES, MEASURED
 
 KEYS = [*CELL, "notion", "strength", "partition_seed", "seed", "split"]
 COLUMNS = MEASURED
@@ -93,18 +93,17 @@ def _of(rows: pd.DataFrame, random: bool) -> pd.DataFrame:
 def trials(rows: pd.DataFrame) -> pd.DataFrame:
     """Honest rows, one for each strength in a split: figures on test rows, and `validation_…`.
 
-    Means over a split's seeds, with their standard deviation as `<metric>_seeds`; no figures if one
-    of them diverged. `diverged` and `constant` (on test rows) are shares of the seeds.
+    Means over a split's seeds; no figures if one of them diverged. `diverged` and `constant` (on
+    test rows) are shares of the seeds.
     """
     rows = honest(rows)
     notes = {note: (rows["note"] == note).astype(float) for note in ("constant", "diverged")}
     grouped = rows.assign(**notes).groupby([*TRIAL, "split"], sort=False)
     figures = grouped[FIGURES].mean()
-    spread = grouped[METRICS].std().add_suffix("_seeds")
     shares = grouped[list(notes)].mean()
     figures = figures.where(shares["diverged"] == 0)
     about = grouped[["constant_micro_f1", "groups", "train", "test", "data"]].first()
-    found = pd.concat([figures, spread, shares, about, grouped.size().rename("seeds")], axis=1)
+    found = pd.concat([figures, shares, about, grouped.size().rename("seeds")], axis=1)
     found = found.reset_index("split")
     test = found[found["split"] == "test"].drop(columns="split")
     chosen_by = found.loc[found["split"] == "validation", [*FIGURES, "constant_micro_f1"]]

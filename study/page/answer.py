@@ -11,7 +11,7 @@ from study import labels
 from study.labels import FITTED, PENALTIES, needs_s, parts, trained_to_be_fair
 from study.page.cells import Place
 from study.page.compared import Found, of_methods, places_of
-from study.page.grid import Grid, figures, texts
+from study.page.grid import Grid, changes, figures, texts
 from study.page.survival import is_constant
 from study.page.words import NONE
 from study.results import PAIRED, Row
@@ -26,6 +26,10 @@ AIMS = dict.fromkeys(NOTIONS, "micro_f1") | {"scores": "auc"}
 GAPS = {
     "parity": "imparity", "opportunity": "opportunity gap", "odds": "odds gap", "scores": "KS",
 }  # fmt: skip
+HALF = 0.5  # of the splits, in which a side has to keep the budget for a pair to count
+KEEPING = {  # who of a pair keeps its budget
+    (True, True): "both", (True, False): "fair", (False, True): "rule", (False, False): "neither",
+}  # fmt: skip
 RATIO = (f"{FITTED}_ts", f"{FITTED}_td", "adversarial_fitted")  # InfoFair, fitted, without it
 
 
@@ -37,6 +41,9 @@ class Contest:
     those that keep the budget there in most splits. So neither is the luckiest of many on test
     rows. Who predicts one class for everybody in some split keeps every budget and decides nothing:
     it stands for a side only if that has nobody else. None if a side has nobody.
+
+    Where a side keeps the budget in fewer than HALF of the splits it has nothing to offer, and the
+    pair is no contest: whose side that is, is counted apart.
     """
 
     place: Place
@@ -44,6 +51,12 @@ class Contest:
     budget: float
     fair: Row
     rule: Row
+
+    @property
+    def keeping(self) -> str:
+        """Which side keeps the budget: both, fair, rule or neither."""
+        fair, rule = (bool(side["within"] >= HALF) for side in (self.fair, self.rule))
+        return KEEPING[fair, rule]
 
     @property
     def ahead(self) -> bool:
@@ -55,11 +68,18 @@ class Contest:
         return self._better(self.rule, self.fair)
 
     @property
-    def clearly(self) -> bool:
+    def clearly_ahead(self) -> bool:
         """Whether it is ahead by more than both half widths together; of AUC there is one too."""
-        width = f"{AIMS[self.notion]}_width"
-        more = self.fair[AIMS[self.notion]] - self.rule[AIMS[self.notion]]
-        return self.ahead and bool(more > self.fair[width] + self.rule[width])
+        return self.ahead and self._wider(self.fair, self.rule)
+
+    @property
+    def clearly_behind(self) -> bool:
+        return self.behind and self._wider(self.rule, self.fair)
+
+    def _wider(self, one: Row, other: Row) -> bool:
+        aim = AIMS[self.notion]
+        more = one[aim] - other[aim]
+        return bool(more > one[f"{aim}_width"] + other[f"{aim}_width"])
 
     def _better(self, one: Row, other: Row) -> bool:
         more = one[AIMS[self.notion]] - other[AIMS[self.notion]]
@@ -68,7 +88,7 @@ class Contest:
 
 
 def contests(best: pd.DataFrame, notion: str, with_s: bool) -> list[Contest]:
-    """Of all cells and budgets in which both sides have somebody."""
+    """Of all cells and budgets in which both sides have somebody, whoever keeps the budget."""
     kind = "barycentre" if notion == "scores" else "thresholds" if with_s else "blind"
     of = of_methods(best[best["notion"] == notion], lambda method: needs_s(method) == with_s)
     of = of[of[AIMS[notion]].notna() & of["validation_score"].notna()]
@@ -96,14 +116,21 @@ def _standing(row: Row) -> tuple[bool, float, float]:
 
 
 def counted(held: Iterable[Contest]) -> dict[str, Any]:
-    held = list(held)
+    every = list(held)
+    keeping = Counter(contest.keeping for contest in every)
+    held = [contest for contest in every if contest.keeping == "both"]
     won = [contest for contest in held if contest.ahead]
     datasets = dict.fromkeys(contest.place[0] for contest in held)
     return {
         "of": len(held),
         "won": len(won),
         "lost": sum(contest.behind for contest in held),
-        "clearly": sum(contest.clearly for contest in held),
+        "clearly": {
+            "ahead": sum(contest.clearly_ahead for contest in held),
+            "behind": sum(contest.clearly_behind for contest in held),
+        },
+        # pairs that do not count, as one side or none keeps the budget
+        "alone": {side: keeping[side] for side in ("fair", "rule", "neither")},
         # sides that have nobody else than who is constant in some split
         "constant": {
             "fair": sum(is_constant(contest.fair) for contest in held),
@@ -147,6 +174,7 @@ def facts(found: Found) -> dict[str, Any]:
             str(method): places_of(of[of["constant"] > 0])
             for method, of in honest.groupby("method", sort=False)
         },
+        "half": HALF,
         "penalties": PENALTIES,
         "ratio": RATIO,
         "dominated": {with_s: dominated(own, with_s) for with_s in (True, False)},
@@ -157,24 +185,38 @@ def facts(found: Found) -> dict[str, Any]:
 
 
 def contest_grid(found: Found, held: dict[tuple[str, bool], list[Contest]]) -> Grid:
-    """A line per dataset and side of s, a column per notion."""
-    shown = {(n, s): counted(of)["datasets"] for (n, s), of in held.items()}
+    """A line per dataset, side of s and notion."""
     rows = []
     for dataset in dict.fromkeys(place[0] for place in found.attributes):
         for with_s, name in ((True, "known"), (False, "not known")):
-            cells = [shown[notion, with_s].get(dataset) for notion in NOTIONS]
-            if any(cells):
-                texts_ = [f"{c[0]} of {c[1]}" if c else NONE for c in cells]
-                rows.append([labels.dataset_name(dataset), name, *texts_])
+            for notion, title in NOTIONS.items():
+                if of := [c for c in held[notion, with_s] if c.place[0] == dataset]:
+                    line = [labels.dataset_name(dataset), name, title]
+                    rows.append([*line, *map(str, counts(of))])
     return Grid(
         "Where what is trained to be fair wins",
-        "Pairs of a setting and a budget in which the method that was trained to be fair is ahead "
-        "of the rule on an unconstrained model's scores: more micro F1 (of scores: AUC) at no "
-        "larger gap, or a smaller gap for no less, on test rows. Validation rows choose both. s: "
-        "whether the sensitive attribute is known when deciding.",
-        [*texts("Dataset", "s"), *figures(*NOTIONS.values())],
+        "Pairs of a setting and a budget in which both sides keep the budget, on validation rows, "
+        f"in at least {HALF:.0%} of the splits; of these, those in which the method that was "
+        "trained to be fair is ahead of the rule on an unconstrained model’s scores, or behind it: "
+        "more micro F1 (of scores: AUC) at no larger gap, or a smaller gap for no less, on test "
+        "rows; clearly: by more than both intervals together. Then the pairs that do not count: "
+        "only one side keeps the budget, or neither. Validation rows choose both. s: whether the "
+        "sensitive attribute is known when deciding.",
+        [
+            *texts("Dataset", "s", "Notion"), *figures("Pairs"),
+            *figures("Ahead", "clearly", "Behind", "clearly", group="What is trained"),
+            *figures("trained", "rules", "neither", group="Only these keep it"),
+        ],
         rows,
-    )
+        changes(row[:2] for row in rows),
+    )  # fmt: skip
+
+
+def counts(of: list[Contest]) -> list[int]:
+    """The figures of a line."""
+    found = counted(of)
+    beside = [found["won"], found["clearly"]["ahead"], found["lost"], found["clearly"]["behind"]]
+    return [found["of"], *beside, *found["alone"].values()]
 
 
 def dominated(own: pd.DataFrame, with_s: bool) -> dict[str, Any]:
@@ -237,9 +279,10 @@ def pairs_grid(table: pd.DataFrame) -> Grid:
         "Pairs",
         "Cells in which the first has clearly more, or less, than the second, of those in which "
         f"that can be tested: paired over splits, p below {ALPHA} with Holm’s correction for the "
-        "cells of a pair; and the mean difference over cells. Above the chord: the share of the "
-        "plane that a front adds to what tossing a coin between vanilla and the constant predictor "
-        "would reach. Micro F1 and imparity: at the operating points.",
+        f"cells of one pair and figure (each of the {len(rows)} pairs and {len(PAIRED)} figures is "
+        "a family of its own); and the mean difference over cells. Above the chord: the share of "
+        "the plane that a front adds to what tossing a coin between vanilla and the constant "
+        "predictor would reach. Micro F1 and imparity: at the operating points.",
         columns,
         rows,
     )

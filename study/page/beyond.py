@@ -26,7 +26,7 @@ from study.page import (
 )
 from study.page.cells import FAR
 from study.page.compared import TABLES, Found
-from study.page.survival import judged
+from study.page.survival import LARGE, judged
 from study.params import Params
 from study.tables import honest, layout
 from study.tables.summary import constant_in_print
@@ -66,7 +66,8 @@ def survival(found: Found) -> dict[str, Any]:
     collapsed = labels.in_order(row["paper_method"] for row in printed if constant_in_print(row))
     of_infofair = [row for row in printed if row["paper_method"] == "infofair"]
     return {
-        "judged": judged(found.tables["honest_summary"], found.paper, collapsed),
+        "judged": judged(found.tables["honest_summary"], found.paper, collapsed, FAR),
+        "large": LARGE,
         "limit": FAR,
         "given_up": honest.GIVEN_UP,
         "of_lead": honest.OF_LEAD,

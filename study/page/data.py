@@ -17,6 +17,7 @@ from markupsafe import Markup
 from infofair.data import dataset as datasets
 from infofair.data.checks import LEAK, LEAK_R2
 from infofair.data.dataset import Dataset, RawFile
+from infofair.data.prepared import INTERSECTION
 from infofair.storage import read_json
 from study import labels, paths
 from study.page import places, sources
@@ -30,6 +31,7 @@ from study.tables.layout import number, percent
 
 WRAP = f"{TEXT} wrap"
 HASH = f"{TEXT} hash"
+THOUSANDS = 2000  # rows of a group: of a dataset that is there because it is large, few have less
 TYPES = {"int64": "whole number", "float64": "number"}  # of pandera; all else is text
 # of a single column: how much it tells of the label, and from where on that is too much
 BALANCED, EXPLAINED = "balanced_accuracy", "r2"
@@ -51,6 +53,7 @@ class Card:
     filters: Grid | None
     audit: Grid | None
     groups: Grid | None
+    small: dict[str, Any] | None  # of a large dataset: the groups that are not
     code: Path
     report_file: Path
     validate: str  # the stage
@@ -113,10 +116,22 @@ def card(name: str, params: Params) -> Card:
         filters=filters(name, report) if report and report["filters"] else None,
         audit=audit(name, own, report) if report else None,
         groups=groups(name, counted) if counted and counted["groups"] else None,
+        small=small(counted) if counted and name in params.comparison.large.datasets else None,
         code=places.dataset_file(name),
         report_file=paths.validation_report(name),
         validate=paths.stage("validate", name),
     )
+
+
+def small(counted: Any) -> dict[str, Any] | None:
+    """The groups of the intersection, of a dataset that is there because it is large, that are
+    not: nothing is typed that a table has."""
+    of = counted["groups"].get(INTERSECTION)
+    few = {name: rows for name, rows in (of or {}).items() if rows < THOUSANDS}
+    return {
+        "setting": labels.setting_name(INTERSECTION, list(counted["groups"])),
+        "of": len(of), "limit": THOUSANDS, "groups": few,
+    } if of else None  # fmt: skip
 
 
 def _json(path: Path) -> Any:

@@ -25,7 +25,7 @@ UNFAIR = {
     "imparity": "imparity", "largest_gap": "largest gap", "differential_fairness": "ε",
     "ks": "KS", "opportunity_gap": "opportunity gap", "odds_gap": "odds gap",
 }  # fmt: skip
-NULLS = [f"{gap}_null" for gap in UNFAIR if gap not in ("differential_fairness", "ks")]
+NULLS = [f"{gap}_null" for gap in UNFAIR if gap != "differential_fairness"]
 COLUMNS = [
     *SCORES, *UNFAIR, *NULLS, *(f"{name}_width" for name in WITH_WIDTH),
     *(f"validation_{name}" for name in ON_VALIDATION), "constant", "selection_rate",

@@ -26,6 +26,7 @@ OURS = ("fitted", "bottleneck")  # families of methods that are InfoFair's
 PRINTED, DECAYED, NO_GRAPH, BARYCENTRE = "joint", "vanilla_decay", "mlp", "barycentre"
 CONSTANT = "constant"  # the figure of the constant predictor
 DISTANCES = ("w2", "ks")  # the barycentre is the optimum in the first
+TOLERANCES = ("thresholds", BARYCENTRE)  # rules on scores: their strength is no weight
 NO_RIVALS = {*OURS, PRINTED, DECAYED, NO_GRAPH}  # the last two do nothing about fairness
 
 # What a study is, and what its data can not show.
@@ -110,6 +111,7 @@ class Told:
     own: Point | None  # InfoFair's, fitted
     rivals: list[Point]  # that are no worse than it
     behind: list[Point]  # than which it is no worse
+    stronger: list[tuple[str, list[Point]]]  # InfoFair's and rivals', than what is chosen
 
     def cost(self, point: Point) -> str:
         """What is clear of a quality, beside vanilla's."""
@@ -172,8 +174,21 @@ def told(cell: Cell, table: pd.DataFrame) -> Told:
         cell.place, labels.measured_name(vanilla.quality.metric),
         labels.measured_name(vanilla.gap.metric), vanilla, constant(cell, table),
         side(lambda by: by < -CLEAR), side(lambda by: abs(by) <= CLEAR),
-        side(lambda by: by > CLEAR), own, rivals, behind,
+        side(lambda by: by > CLEAR), own, rivals, behind, stronger(cell, own, others),
     )  # fmt: skip
+
+
+def stronger(cell: Cell, own: Point | None, others: list[Point]) -> list[tuple[str, list[Point]]]:
+    """What can be done, if more is given up than validation rows are asked to: InfoFair's stronger
+    strengths, if they chose a weaker one, and beside them those of rivals with a weight, too."""
+    if own is None or not _stronger(cell, own):
+        return []
+    weighed = [p for p in others if labels.family(p.method)[0] not in TOLERANCES]
+    return [(p.name, of) for p in (own, *weighed) if (of := _stronger(cell, p))]
+
+
+def _stronger(cell: Cell, chosen: Point) -> list[Point]:
+    return [point for point in cell.of(chosen.method) if point.strength > chosen.strength]
 
 
 def constant(cell: Cell, table: pd.DataFrame) -> Figure | None:

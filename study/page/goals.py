@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from study import labels
-from study.labels import FITTED
+from study.labels import FITTED, is_rule
 from study.page.compared import Found
 from study.page.grid import Grid, figures, texts
 from study.page.words import NONE, short
@@ -30,6 +30,10 @@ def facts(found: Found) -> dict[str, Any]:
             "asked": max((of for _, of in counts.values()), default=0),
             "own": {m: counts[m] for m in (FITTED, "infofair") if m in counts},
             "some": sum(held > 0 for held, _ in counts.values()),
+            "rules": {
+                "asked": len(rules := [m for m in counts if is_rule(m)]),
+                "some": sum(counts[m][0] > 0 for m in rules),
+            },
             "by_method": by_method(counts, ordered),
             "grid": found.by_method(
                 table, text, "The goal",

@@ -1,7 +1,7 @@
 """What reports/methods.html says: one card for each method, and for each rule on scores.
 
 Idea and formula are the docstring of a method's file, knobs those of its class; what was found is
-counted over the tables of both pipelines. A method that is new in params.yaml has its card at once,
+counted over the tables of the comparison. A method that is new in params.yaml has its card at once,
 and a table that is not there yet is one that says nothing of it.
 """
 
@@ -55,6 +55,7 @@ class Found:
     dominated: list[Place]  # by a rule on an unconstrained model's scores
     constant: list[Place]
     mean_rank: float  # by hypervolume, over its own cells
+    among: tuple[int, int]  # how many methods are ranked there, in the cell with fewest and most
     rank: Row | None  # of results/ranks.csv, over all cells, with its `place` there
     won: dict[bool, int]  # cells in which it is the one to take, by whether s is known
 
@@ -74,12 +75,12 @@ class Card:
     found: list[Found]
     won: dict[bool, list[Win]]  # by whether s is known
     won_grid: Grid
+    goals: list[Row]  # of results/goal_counts.csv: of a rule, one for each base
     listed: str = ""  # where in params.yaml
     strength: str = ""  # alpha, or a knob
     knobs: Grid | None = None
     terms: Sequence[str] = ()  # of an ablation
     in_paper: bool = False  # whether the paper's pipeline has it
-    goal: Row | None = None
 
     @property
     def finding(self) -> str:
@@ -121,12 +122,12 @@ class Tables:
             "found": [of for method in members if (of := found(method, self.of, own))],
             "won": own,
             "won_grid": wins.grid(own, title, self.attributes),
+            "goals": [row for row in self.counted if self.owner(row["method"]) == name],
         }
 
-    def row(self, name: str, method: str) -> Row | None:
-        """Its only row, if a table has one."""
-        rows = self.of[name][self.of[name]["method"] == method].to_dict("records")
-        return rows[0] if rows else None
+    @cached_property
+    def counted(self) -> list[Row]:
+        return self.of["goal_counts"].to_dict("records")
 
 
 def facts(params: Params) -> dict[str, Any]:
@@ -146,6 +147,7 @@ def facts(params: Params) -> dict[str, Any]:
     marked = dict(zip(honest["dataset"], honest["data"], strict=True))
     return {
         "params": params,
+        "fitted": labels.FITTED,
         "attributes": tables.attributes,
         "unlike": sorted((d, data, "authors") for d, data in marked.items() if data != "real"),
         "sections": {section: of for section, of in sections.items() if of},
@@ -179,7 +181,6 @@ def card(name: str, params: Params, tables: Tables) -> Card:
         knobs=knobs(stem, params),
         terms=terms,
         in_paper=name in params.method_names,
-        goal=tables.row("goal_counts", name),
     )
 
 
@@ -238,13 +239,13 @@ def knobs(method: str, params: Params) -> Grid | None:
     for own in knobs_of(kind):
         values = [_value(getattr(of, own.name)) for of in (asked, compared)]
         if own.name == "learning_rate" and issubclass(kind, Network):
-            values[1] = "the dataset’s"
+            values[1] = "the split’s"
         said = own.metadata
         rows.append([own.name, *values, bounds(said["bounds"], said["unit"]), said["source"]])
     return Grid(
         f"Knobs of {labels.full_method_name(method)}",
         "Values in params.yaml and in the comparison, and where the default comes from. There, all "
-        "networks of a dataset have the learning rate that vanilla’s validation rows choose.",
+        "networks of a split have the learning rate that vanilla’s validation rows of it choose.",
         [
             *texts("Knob"), *figures(str(paths.PARAMS), "Comparison"), *texts("Bounds"),
             Column("Source", "text wrap"),
@@ -283,9 +284,18 @@ def found(method: str, tables: dict[str, pd.DataFrame], won: dict[bool, list[Win
         dominated=[place for place, row in rows.items() if row["dominated_by"]],
         constant=[place for place, row in rows.items() if is_constant(row)],
         mean_rank=float(areas.loc[areas["method"] == method, "rank"].mean()),
+        among=among(method, areas),
         rank=next(ranked, None),
         won={known: sum(win.method == method for win in of) for known, of in won.items()},
     )
+
+
+def among(method: str, areas: pd.DataFrame) -> tuple[int, int]:
+    """How many methods have a rank in the cells in which this one has: fewest and most."""
+    ranked = areas[areas["rank"].notna()]
+    counts = ranked.groupby(results.PLACE)["method"].size()
+    own = counts[ranked.loc[ranked["method"] == method].set_index(results.PLACE).index]
+    return (int(own.min()), int(own.max())) if len(own) else (0, 0)
 
 
 def by_interval(rows: Mapping[Place, Row]) -> Sides:
@@ -299,6 +309,12 @@ def by_interval(rows: Mapping[Place, Row]) -> Sides:
     }
 
 
+def ranked(of: Found) -> str:
+    """Among how many: not in all cells are there equally many."""
+    few, many = of.among
+    return str(few) if few == many else f"{few} to {many}"
+
+
 def glance(cards: Iterable[Card]) -> Grid:
     """Every method and version in a line, which leads to its card."""
     rows, owners = [], []
@@ -310,20 +326,23 @@ def glance(cards: Iterable[Card]) -> Grid:
             name = Markup('<a href="#method-{}">{}</a>').format(
                 card.name, labels.full_method_name(of.method)
             )
-            rows.append([name, *counts, number(of.mean_rank, 1), *map(str, of.won.values())])
+            rows.append(
+                [name, *counts, number(of.mean_rank, 1), ranked(of), *map(str, of.won.values())]
+            )
             owners.append(card.name)
     return Grid(
         "At a glance",
         "Cells (a dataset and setting) in which imparity, and micro F1, are below and above those "
         "of vanilla, by the 95 % interval of the difference; in which a rule dominates it; its "
-        "mean rank by hypervolume over its cells; and in how many cells (a dataset, setting, "
-        "notion and budget) it is the one to take, with s and among what does without.",
+        "mean rank by hypervolume over its cells, and among how many methods; and in how many "
+        "cells (a dataset, setting, notion and budget) it is the one to take, with s and among "
+        "what does without.",
         [
             *texts("Method"),
             *figures("Cells"),
             *figures("below", "above", group="Imparity"),
             *figures("below", "above", group="Micro F1"),
-            *figures("Dominated", "Mean rank"),
+            *figures("Dominated", "Mean rank", "among"),
             *figures("s known", "not known", group="To take"),
         ],
         rows,

@@ -12,7 +12,7 @@ from study.page.answer import AIMS, GAPS, NOTIONS
 from study.page.compared import Found
 from study.page.grid import Grid, figures, texts
 from study.page.words import NONE, p_value
-from study.results import AGAINST, Row
+from study.results import AGAINST, RIVALS, Row
 from study.tables.honest import ALPHA
 from study.tables.layout import number, spread
 
@@ -79,20 +79,37 @@ def ranking(ranks: pd.DataFrame, cells: str) -> dict[str, Any] | None:
         "first": rows[:3],
         "own": [(n, r) for n, r in enumerate(rows, 1) if r["method"] in ("infofair", FITTED)],
         "beside": {
-            name: {
-                "better": [r["method"] for r in rows if _side(r, name) > 0],
-                "worse": [r["method"] for r in rows if _side(r, name) < 0],
-                "of": sum(not pd.isna(r[f"{name}_holm"]) for r in rows),
-            }
+            name: {family: told(rows, name, family) for family in ("holm", "few")}
             for name in AGAINST
             if any(r["method"] == name for r in rows)
         },
     }
 
 
-def _side(row: Row, name: str) -> int:
+def told(rows: list[Row], name: str, family: str) -> dict[str, Any]:
+    """Who differs clearly from this one, of the methods that are tested at once, and whether any
+    could: `least` is the smallest p that there can be."""
+    tested = [row for row in rows if not pd.isna(row[f"{name}_{family}"])]
+    cells = int(rows[0]["blocks"])
+    return {
+        "better": [r["method"] for r in tested if _side(r, name, family) > 0],
+        "worse": [r["method"] for r in tested if _side(r, name, family) < 0],
+        "tested": [r["method"] for r in tested],
+        "of": len(tested),
+        "least": (least := least_p(cells, len(tested))),
+        "can": least < ALPHA,
+    }
+
+
+def least_p(cells: int, tests: int) -> float:
+    """Of Wilcoxon's two-sided test, if one method is ahead in every cell, after Holm's correction
+    for so many tests at once."""
+    return min(1.0, max(tests, 1) * 2.0 ** (1 - cells))
+
+
+def _side(row: Row, name: str, family: str) -> int:
     """Whether a method has clearly more than this one above the chord (1), or clearly less."""
-    if not row[f"{name}_holm"] < ALPHA:
+    if not row[f"{name}_{family}"] < ALPHA:
         return 0
     return 1 if row[f"{name}_more"] > 0 else -1
 
@@ -104,20 +121,25 @@ def rank_grid(cells: str, ranks: pd.DataFrame, among: str) -> Grid:
     for row in ranks.to_dict("records"):
         beside = []
         for name in AGAINST:
-            beside += [number(row[f"{name}_more"], sign="+"), p_value(row[f"{name}_holm"])]
+            beside.append(number(row[f"{name}_more"], sign="+"))
+            beside += [p_value(row[f"{name}_{family}"]) for family in ("holm", "few")]
         shown = [number(row["rank"], 1), number(row["above_chord"]), *beside]
         rows.append([labels.full_method_name(row["method"]), row["s_at_test"], *shown])
     columns = [*texts("Method", "s when deciding"), *figures("Mean rank", "Above the chord")]
     for name in AGAINST:
-        columns += figures("more", "p", group=f"Against {labels.method_name(name)}")
+        columns += figures("more", "p", "p of few", group=f"Against {labels.method_name(name)}")
     blocks, methods, p = (ranks[name].iloc[0] for name in ("blocks", "methods", "friedman_p"))
+    few = set(RIVALS) & set(ranks["method"])
     friedman = "" if pd.isna(p) else f" Friedman’s test that all are alike: p {_sign(p)}."
     return Grid(
         f"Ranks, {CELLS[cells].lower()}",
         f"{CELLS[cells]}{among} ({blocks}): mean rank by hypervolume above the chord among the "
-        f"{methods} methods that have a figure in each, and Wilcoxon’s signed ranks over cells, p "
-        f"with Holm’s correction.{friedman} Cells of one dataset share rows, so p is too small "
-        "rather than too large.",
+        f"{methods} methods that have a figure in each, and Wilcoxon’s signed ranks over cells: p "
+        f"with Holm’s correction for all methods, which cannot be below "
+        f"{p_value(least_p(blocks, methods - 1))} over so few cells, and p of few, with that for "
+        f"{len(few)} rivals alone, one of a family, which cannot be below "
+        f"{p_value(least_p(blocks, len(few)))}.{friedman} Cells of one dataset share rows, so p is "
+        "too small rather than too large.",
         columns,
         rows,
     )

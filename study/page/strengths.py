@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from study import labels
-from study.comparison.measured import vanilla_of
+from study.comparison.measured import split_name, vanilla_of
 from study.page.compared import Found
 from study.page.grid import Grid, figures, texts
 from study.page.words import short
+from study.params import Params
 from study.results import CELL, PLACE
 
 KEPT = 0.9  # of vanilla's imparity: it has not begun to work (infofair/grids.py)
@@ -27,6 +28,10 @@ def facts(found: Found) -> dict[str, Any]:
             "looked": sorted(set(seen.nunique().tolist())),
             "collapsed": collapsed(table[table["setting"].notna()]),
             "begun": begun(chosen, found.tables["fronts"]),
+            "unfinished": unfinished(
+                chosen, found.tables["fronts"], found.params.comparison.budget
+            ),
+            "critics": critics(found.params),
             "kept": KEPT,
             "grid": grid(chosen),
         }
@@ -66,6 +71,43 @@ def begun(chosen: pd.DataFrame, fronts: pd.DataFrame) -> dict[str, tuple[int, in
         for method, of in less.groupby(both["method"], sort=False)
     }
     return {method: counts[method] for method in labels.in_order(counts) if counts[method][0]}
+
+
+def unfinished(chosen: pd.DataFrame, fronts: pd.DataFrame, budget: float) -> dict[str, Any]:
+    """Methods whose grid ends above the tightest budget: in how many cells, of all.
+
+    Of the strongest strength in a cell, which is constant in no split, by mean validation imparity.
+    A form without a look of its own has the grid of its method.
+    """
+    ends = chosen.groupby(["dataset", "method"], sort=False)["strength"].agg(["first", "last"])
+    falls = (ends["last"] < ends["first"]).to_dict()  # a tolerance: the least is the strongest
+    counts: dict[str, tuple[int, int]] = {}
+    for (dataset, _, name), of in fronts[fronts["notion"] == ""].groupby(CELL, sort=False):
+        method = str(name)
+        own = (str(dataset), method)
+        own = own if own in falls else (own[0], split_name(method)[0])
+        if own not in falls:
+            continue  # it has no strength
+        row = of.sort_values("strength", ascending=not falls[own]).iloc[-1]
+        above = row["constant"] == 0 and row["validation_imparity"] > budget
+        count, all_ = counts.get(method, (0, 0))
+        counts[method] = count + bool(above), all_ + 1
+    return {
+        "cells": sum(count for count, _ in counts.values()),
+        "of": sum(all_ for _, all_ in counts.values()),
+        "methods": {m: counts[m] for m in labels.in_order(counts) if counts[m][0]},
+    }
+
+
+def critics(params: Params) -> dict[str, dict[str, float]]:
+    """The knobs that were set by hand of methods with a critic: all but the learning rate, which
+    is the split's."""
+    knobs = {method: params.knobs(method).model_dump() for method in params.beyond.trained}
+    return {
+        method: {name: value for name, value in own.items() if name != "learning_rate"}
+        for method, own in knobs.items()
+        if "critic_steps" in own
+    }
 
 
 def grid(chosen: pd.DataFrame) -> Grid:

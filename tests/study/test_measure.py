@@ -26,6 +26,7 @@ from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from infofair import metrics
 from infofair.data.prepared import PARTS, Prepared
 from infofair.errors import Problem
+from infofair.scores import ks
 from infofair.training.predictions import Predictions
 from stages import measure as door
 from study import evaluation, measure, paths, plans, results
@@ -35,7 +36,7 @@ from tests import swept
 from tests.conftest import ROOT, compared, write_plans
 from tests.simulated import prepared
 
-OF_SCORES = ["auc", "ks", "abcc", "bits"]
+OF_SCORES = ["auc", "ks", "abcc", "bits", "ks_null"]
 OF_DECISIONS = [name for name in FIGURES if name not in OF_SCORES]
 OF_PAPER = [*METRICS, "selection_rate"]
 METHODS = ["vanilla", "gdp", "mindiff", "boosting"]
@@ -143,29 +144,39 @@ def test_every_model_has_a_row_for_each_setting_and_part_and_bases_one_for_each_
 def test_honest_rows_of_what_was_trained_have_every_figure(trained: Path) -> None:
     found = measured().query("partition_seed.notna() and notion == '' and note != 'diverged'")
     assert found[[*OF_DECISIONS, "auc", "ks", "abcc", "constant_micro_f1"]].notna().all(axis=None)
-    # how much the score tells of the group is fitted on validation rows
-    assert found.groupby("split")["bits"].apply(lambda of: of.notna().mean()).to_dict() == {
-        "test": 1, "validation": 0
-    }  # fmt: skip
+    # how much the score tells of the group is fitted on validation rows; chance is of test rows
+    for name in ("bits", "ks_null"):
+        assert found.groupby("split")[name].apply(lambda of: of.notna().mean()).to_dict() == {
+            "test": 1, "validation": 0
+        }  # fmt: skip
 
 
 def test_a_rule_has_no_score_and_a_fair_score_has_all(trained: Path) -> None:
-    found = measured()
+    found = measured().query("partition_seed.notna()")
     rules = found[found["notion"].isin(NOTIONS)]
     assert rules[OF_DECISIONS].notna().all(axis=None)
     assert rules[OF_SCORES].isna().all(axis=None)
     fair = found[found["notion"] == "scores"]
     assert fair[[*OF_DECISIONS, "auc", "ks", "abcc"]].notna().all(axis=None)
-    assert fair.loc[fair["split"] == "test", "bits"].notna().all()
+    assert fair.loc[fair["split"] == "test", ["bits", "ks_null"]].notna().all(axis=None)
 
 
-def test_on_the_papers_split_there_are_the_papers_figures_alone_and_no_rules(
+def test_on_the_papers_split_there_are_the_papers_figures_and_the_rules_for_parity(
     trained: Path,
 ) -> None:
     found = measured().query("partition_seed.isna()")
-    # neither rules nor other forms
-    assert set(found["method"]) == {"vanilla", "gdp", "mindiff", "boosting"}
-    assert set(found["notion"]) == {""}
+    # no other forms, and nothing blind
+    notions = found.groupby("method")["notion"].agg(set).to_dict()
+    plain = {method: {""} for method in ("vanilla", "gdp", "mindiff", "boosting")}
+    rules = {"thresholds": {"parity"}, "barycentre": {"scores"}}
+    assert notions == plain | {
+        f"{base}_{rule}": of for base in ("vanilla", "boosting") for rule, of in rules.items()
+    }
+    of_rules = found[found["notion"] != ""]
+    assert set(of_rules.loc[of_rules["notion"] == "parity", "strength"]) == set(TOLERANCES)
+    assert set(of_rules.loc[of_rules["notion"] == "scores", "strength"]) == set(AMOUNTS)
+    seeds = of_rules.groupby("method")["seed"].agg(set)
+    assert seeds["vanilla_thresholds"] == {0, 1} and seeds["boosting_thresholds"] == {0}
     assert set(found.loc[found["method"] == "vanilla", "seed"]) == {0, 1}
     kept = found[found["note"] != "diverged"]
     assert kept[OF_PAPER].notna().all(axis=None)
@@ -294,6 +305,31 @@ def test_figures_of_scores_are_scikit_learns_and_scipys() -> None:
     assert "bits" not in measure.of_scores(rows, "validation", model, "gender")
 
 
+@pytest.mark.parametrize("digits", [12, 2, 1])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.6, 0.25, 0.1, 0.05)])
+def test_what_chance_gives_of_ks_is_that_of_permuted_groups(
+    digits: int, shares: tuple[float, ...]
+) -> None:
+    """Also of scores that rows share, and beside a group without rows."""
+    rng = np.random.default_rng(0)
+    score = rng.random(400).round(digits)
+    group = rng.choice(len(shares), len(score), p=shares)
+    groups = len(shares) + 1
+    drawn = [ks(score, rng.permutation(group), groups) for _ in range(2000)]
+    found = measure.null_ks(score, group, groups)
+    # of 400 permutations, the 95 % quantile is between these of many
+    assert np.quantile(drawn, 0.92) <= found + 1e-6 and found - 1e-6 <= np.quantile(drawn, 0.98)
+    assert found == measure.null_ks(score, group, groups)  # a seed of its own
+    order = rng.permutation(len(score))
+    assert found == measure.null_ks(score[order], rng.permutation(group), groups)
+
+
+def test_one_score_or_one_group_has_no_gap_by_chance() -> None:
+    group = np.arange(40) % 2
+    assert measure.null_ks(np.full(40, 0.3), group, 2) == pytest.approx(0, abs=1e-6)
+    assert measure.null_ks(np.linspace(0, 1, 40), np.zeros(40, int), 2) == 0
+
+
 # -- rules ----------------------------------------------------------------------------------------
 
 
@@ -368,9 +404,8 @@ def test_unprocessed_puts_every_rule_on_the_strength_that_a_split_chose(
     assert (found.groupby("notion")["random"].max() == [1, 0, 0]).all()  # odds first
     # of a base, it is what `measured` has
     keys = ["setting", "notion", "tolerance", "partition_seed", "split"]
-    base = measured().query("method == 'vanilla_thresholds'").rename(
-        columns={"strength": "tolerance"}
-    )  # fmt: skip
+    base = measured().query("method == 'vanilla_thresholds' and partition_seed.notna()")
+    base = base.rename(columns={"strength": "tolerance"})
     both = base.merge(found.query("method == 'vanilla'"), on=keys, suffixes=("", "_again"))
     assert len(both) == len(base)
     for name in ("micro_f1", "imparity", "largest_gap", "opportunity_gap", "odds_gap"):

@@ -31,7 +31,7 @@ def measured(
     seed: int = 0,
     strengths: tuple[float, ...] = STRENGTHS,
 ) -> pd.DataFrame:
-    """LFR handles two groups only (gender); the authors' split has no rules on scores."""
+    """LFR handles two groups only (gender); the authors' split has rules for parity, none blind."""
     return _measured(methods, places, splits, seed, strengths).copy()
 
 
@@ -63,10 +63,11 @@ def _of_method(
     strengths: tuple[float, ...],
 ) -> Iterator[Row]:
     cost, notions = rng.uniform(0.01, 0.1), NOTIONS.get(split_name(method)[1], ("",))
-    parts: list[tuple[float, int]] = [(float(split), 0) for split in range(splits)]
-    if dataset in OF_AUTHORS and notions == ("",):
-        parts += [(float("nan"), seed) for seed in range(3)]
+    honest: list[tuple[float, int]] = [(float(split), 0) for split in range(splits)]
+    authors = [(float("nan"), seed) for seed in range(3)] * (dataset in OF_AUTHORS)
+    authors *= split_name(method)[1] != "blind"
     for notion in notions:
+        parts = honest + authors * (notion in ("", "parity", "scores"))
         for strength in (0.0,) if is_base(method) else strengths:
             for partition_seed, seed in parts:
                 for part in ("validation", "test"):
@@ -100,7 +101,7 @@ def _figures(
     if part == "validation":
         row["bits"] = float("nan")
     if notion in ("parity", "opportunity", "odds"):
-        row |= dict.fromkeys(("auc", "ks", "abcc", "bits"), float("nan"))
+        row |= dict.fromkeys(("auc", "ks", "abcc", "bits", "ks_null"), float("nan"))
     return row
 
 

@@ -12,7 +12,8 @@ from scipy import stats
 from infofair.pareto import above_chord, staircase
 from study.comparison import areas, choices, measured
 from study.comparison.intervals import half_width, holm
-from study.results import CELL, FIGURES, PAIRED, PLACE, TABLES
+from study.page.standing import least_p
+from study.results import CELL, FIGURES, PAIRED, PLACE, RIVALS, TABLES
 from tests.study.comparison import made_up
 from tests.study.comparison.test_choices import lose
 
@@ -157,6 +158,22 @@ def test_wilcoxons_p_is_that_of_all_signs_and_holms_over_the_methods() -> None:
     assert found.loc["infofair_fitted", columns].isna().all()
     together = holm(found["infofair_fitted_p"])
     pd.testing.assert_series_equal(found["infofair_fitted_holm"], together, check_names=False)
+
+
+def test_a_few_rivals_are_tested_by_themselves_and_over_nine_cells_they_can_be_told() -> None:
+    cells = 9
+    figures = simulated(cells, 32, 0, digits=12)
+    for i, rival in enumerate(RIVALS):  # behind in every cell
+        figures[rival] = figures["infofair_fitted"] - 0.1 - 0.01 * i * np.arange(cells)
+    found = areas.ranks(table_of(figures)).query("cells == 'all'").set_index("method")
+    few, alone = found["infofair_fitted_few"], found["infofair_fitted_p"]
+    assert set(few.dropna().index) == set(RIVALS)
+    assert few[RIVALS].tolist() == holm(alone[RIVALS]).tolist()
+    assert few[RIVALS].to_numpy() == pytest.approx(least_p(cells, len(RIVALS)))
+    assert least_p(cells, len(RIVALS)) == pytest.approx(5 * 2 / 2**9) and (few[RIVALS] < 0.05).all()
+    # beside all others nothing can be, whatever the figures are
+    assert (found["infofair_fitted_holm"].dropna() >= least_p(cells, len(found) - 1)).all()
+    assert least_p(cells, 36) == pytest.approx(36 / 256) and least_p(3, 36) == 1
 
 
 def test_only_methods_with_a_figure_in_every_cell_are_ranked() -> None:

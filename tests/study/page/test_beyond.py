@@ -15,10 +15,11 @@ from stages import document, page
 from study import labels, params, paths, results
 from study.comparison import measured, picking
 from study.page import answer, strengths, words
+from study.page.compared import Found
 from study.tables import honest
 from study.tables.layout import number
 from tests import compared
-from tests.conftest import ROOT
+from tests.conftest import ROOT, paper_params
 from tests.study.page import inputs
 from tests.study.page.inputs import text_of
 
@@ -79,6 +80,7 @@ def naive_wins(notion: str, with_s: bool) -> tuple[int, int]:
             if best is None or rank > best[0]:
                 side[fair] = rank, row
     both = [{fair: row for fair, (_, row) in of.items()} for of in sides.values() if len(of) == 2]
+    both = [of for of in both if of[True]["within"] >= 0.5 and of[False]["within"] >= 0.5]
     won = 0
     for of in both:
         more = of[True][aim] - of[False][aim]
@@ -100,7 +102,8 @@ def test_where_what_is_trained_wins_is_counted_by_cell_and_budget(
     assert tuple(map(sum, zip(*found["datasets"].values(), strict=True))) == (
         found["won"], found["of"],
     )  # fmt: skip
-    assert sum(found["winners"].values()) == found["won"] >= found["clearly"]
+    assert sum(found["winners"].values()) == found["won"] >= found["clearly"]["ahead"]
+    assert found["lost"] >= found["clearly"]["behind"]
 
 
 def test_the_page_says_where_it_wins_with_s_and_without(beyond: str) -> None:
@@ -108,7 +111,10 @@ def test_the_page_says_where_it_wins_with_s_and_without(beyond: str) -> None:
     for with_s, name in ((True, "thresholds by group"), (False, "a blind rule")):
         won, of = naive_wins("parity", with_s)
         assert 0 < won < of
-        said = rf"In {won} of {of} pairs of a setting and a budget of imparity, [^;]* with {name}"
+        said = (
+            rf"In {won} of {of} pairs of a setting and a budget of imparity that both sides keep "
+        )
+        said += rf"in at least 50% of the splits, [^;]* with {name}"
         assert re.search(said, text)
 
 
@@ -129,8 +135,11 @@ def test_validation_rows_choose_and_test_rows_decide_without_a_margin() -> None:
     assert not contest(rule, row("gdp", 0.8, 0.09)).ahead  # a tie is no win
     assert contest(rule, row("gdp", 0.81, 0.09)).ahead
     assert contest(rule, row("gdp", 0.8, 0.08)).ahead
-    assert not contest(rule, row("gdp", 0.81, 0.09)).clearly
-    assert contest(rule, row("gdp", 0.83, 0.09)).clearly
+    assert not contest(rule, row("gdp", 0.81, 0.09)).clearly_ahead
+    assert contest(rule, row("gdp", 0.83, 0.09)).clearly_ahead
+    less = contest(rule, row("gdp", 0.79, 0.09))
+    assert less.behind and not less.clearly_behind
+    assert contest(rule, row("gdp", 0.77, 0.09)).clearly_behind
     neither = contest(rule, row("gdp", 0.83, 0.1))
     assert not neither.ahead and not neither.behind
     assert contest(rule, row("gdp", 0.79, 0.1)).behind
@@ -143,13 +152,51 @@ def test_validation_rows_choose_and_test_rows_decide_without_a_margin() -> None:
     assert answer.contests(pd.DataFrame([rule]), "parity", True) == []
 
 
+def test_a_pair_counts_only_if_both_sides_keep_the_budget_in_half_of_the_splits() -> None:
+    """A side that keeps it nowhere has nothing to offer, however it compares on test rows."""
+    cases = {(1.0, 0.5): "both", (0.5, 0.49): "fair", (0.25, 1.0): "rule", (0.0, 0.0): "neither"}
+    every = []
+    for (fair, rule), keeping in cases.items():
+        found = contest(
+            row("gdp", 0.9, 0.0, within=fair), row("boosting_thresholds", 0.8, 0.1, within=rule)
+        )
+        assert found.keeping == keeping
+        every.append(found)
+    counted = answer.counted(every)
+    assert counted["of"] == counted["won"] == counted["clearly"]["ahead"] == 1
+    assert counted["alone"] == {"fair": 1, "rule": 1, "neither": 1}
+    assert counted["datasets"] == {"adult": (1, 1)} and counted["winners"] == {"gdp": 1}
+
+
+def test_every_pair_is_in_the_table_once(beyond: str) -> None:
+    best = given("best")
+    grid = answer.contest_grid(_found(), {
+        (n, s): answer.contests(best, n, s) for n in answer.NOTIONS for s in (True, False)
+    })  # fmt: skip
+    assert [c.heading for c in grid.columns[3:]] == [
+        "Pairs", "Ahead", "clearly", "Behind", "clearly", "trained", "rules", "neither",
+    ]  # fmt: skip
+    for line in grid.rows:
+        pairs, ahead, clearly, behind, clearly_behind, *alone = map(int, line[3:])
+        places = next(of for d, of in inputs.COMPARED.items() if labels.dataset_name(d) == line[0])
+        assert pairs + sum(alone) == len(places) * len(measured.BUDGETS)
+        assert clearly <= ahead and clearly_behind <= behind and ahead + behind <= pairs
+    assert grid.caption in text_of(beyond)
+
+
+def _found() -> Found:
+    return Found(params.check(paper_params().model_dump()), compared.tables(inputs.COMPARED))
+
+
 def test_who_is_constant_in_some_split_stands_for_a_side_only_if_it_has_nobody_else() -> None:
     rule = row("boosting_thresholds", 0.8, 0.09)
     constant = row("gdp", 0.75, 0.0, constant=0.25, validation_score=0.9)
-    decides = row("dp_gap", 0.79, 0.08, within=0.25, validation_score=0.6)
+    decides = row("dp_gap", 0.79, 0.08, within=0.5, validation_score=0.6)
     found = contest(rule, constant, decides)
     assert found.fair["method"] == "dp_gap"
     assert answer.counted([found])["constant"] == {"fair": 0, "rule": 0}
+    never = row("dp_gap", 0.79, 0.08, within=0.25, validation_score=0.6)
+    assert contest(rule, constant, never).keeping == "rule"  # the constant is no better for it
     alone = contest(rule | {"constant": 1.0}, constant)
     assert alone.fair["method"] == "gdp"
     assert answer.counted([found, alone])["constant"] == {"fair": 1, "rule": 1}
@@ -160,7 +207,8 @@ def test_the_page_says_where_a_side_has_nobody_who_is_not_constant(copy: Path, b
     assert said not in text_of(beyond)
     table = results.read("best")
     own = (table["dataset"] == "kdd") & table["method"].map(is_fair)
-    results.write(table.assign(constant=0.5 * own), "best")
+    kept = table["within"].mask(table["dataset"] == "kdd", 1.0)
+    results.write(table.assign(constant=0.5 * own, within=kept), "best")
     page.main("beyond")
     pairs = len(inputs.COMPARED["kdd"]) * len(measured.BUDGETS)
     counted = f"in {pairs} pairs of those that are trained, in 0 of the rules."
@@ -380,7 +428,10 @@ def test_the_page_says_how_often_the_goal_holds_for_every_method(beyond: str) ->
     some = int((counts["sum"] > 0).sum())
     assert f"It holds in some cell for {some} of the {len(counts)} methods that are asked" in text
     assert "With a single seed there is no spread" in text
-    assert "no rule on scores is asked" in text
+    rules = [m for m in counts.index if m.endswith(("_thresholds", "_barycentre"))]
+    held = int((counts.loc[rules, "sum"] > 0).sum())
+    assert f"it holds in some cell for {held} of {len(rules)}." in text
+    assert rules and not any(m.endswith("_blind") for m in counts.index)
     assert "test figures of this split were in sight" in text
     assert "at least as often" not in text
 
@@ -393,6 +444,67 @@ def test_the_page_says_how_strengths_were_chosen(beyond: str) -> None:
     assert "A first look takes 3 strengths in equal ratios" in text_of(beyond)
     assert "the grid is 4 strengths in equal ratios" in text_of(beyond)
     assert shown(beyond, "Strengths")["GDP"] == ["0.1 to 8"] * 3
+
+
+def test_the_page_counts_whose_strongest_strength_is_above_the_tightest_budget(
+    copy: Path,
+) -> None:
+    table = results.read("fronts")
+    table["validation_imparity"], table["constant"] = 0.01, 0.0
+    strongest = table["strength"] == 8.0
+    gdp, lfr = (strongest & (table["method"] == name) for name in ("gdp", "lfr"))
+    table.loc[gdp & (table["dataset"] == "adult"), "validation_imparity"] = 0.021
+    table.loc[gdp & (table["dataset"] == "kdd"), "validation_imparity"] = 0.02  # kept
+    table.loc[lfr, ["validation_imparity", "constant"]] = 0.5, 0.25  # it has collapsed
+    table.loc[(table["method"] == "fermi") & ~strongest, "validation_imparity"] = 0.5
+    results.write(table, "fronts")
+    page.main("beyond")
+    text = text_of(paths.BEYOND.read_text(encoding="utf-8"))
+    own = table[table["method"].map(is_fair)].drop_duplicates(results.CELL)
+    adult, all_ = len(inputs.COMPARED["adult"]), len(own[own["method"] == "gdp"])
+    assert f"In {adult} of {len(own)} combinations of a dataset, setting and method" in text
+    assert f"imparity above 0.02 still: GDP in {adult} of {all_}." in text
+
+
+def test_of_a_tolerance_the_least_is_the_strongest() -> None:
+    fronts = pd.DataFrame(
+        {"dataset": "adult", "setting": "race", "method": "expgrad", "notion": ""}
+        | {"strength": [0.1, 0.01], "validation_imparity": [0.5, 0.01], "constant": 0.0}
+    )
+    grid = pd.DataFrame({"dataset": "adult", "method": "expgrad", "strength": [0.1, 0.01]})
+    assert strengths.unfinished(grid, fronts, 0.02)["cells"] == 0
+    assert strengths.unfinished(grid[::-1], fronts, 0.02)["methods"] == {"expgrad": (1, 1)}
+
+
+def test_the_page_declares_the_critics_knobs_and_what_else_was_set_by_hand(
+    site: Path, beyond: str
+) -> None:
+    text = text_of(beyond)
+    with chdir(site):
+        asked = params.load()
+    found = strengths.critics(asked)
+    assert set(found) == {"infofair_fitted", "adversarial_fitted", "fermi"}
+    for knobs in found.values():
+        assert "learning_rate" not in knobs and "critic_steps" in knobs
+        for name, value in knobs.items():
+            assert f"{name} {value:g}" in text
+    for method, fixed in asked.comparison.fixed.items():
+        assert f"{labels.full_method_name(method)}: {next(iter(fixed))}" in text
+
+
+def test_the_page_counts_scores_that_are_no_further_apart_than_chance(copy: Path) -> None:
+    summary = results.read("honest_summary")
+    summary["ks_null"] = 0.0
+    own = summary["method"] == "gdp"
+    summary.loc[own, "ks_null"] = summary.loc[own, "ks"]
+    results.write(summary, "honest_summary")
+    page.main("beyond")
+    text = text_of(paths.BEYOND.read_text(encoding="utf-8"))
+    tested = int((summary["ks"].notna() & summary["micro_f1"].notna()).sum())
+    assert (
+        f"Of {tested} rows with scores, KS is no more than chance gives in {own.sum()} (GDP" in text
+    )
+    assert "≈" in text
 
 
 def test_the_page_says_which_grids_cannot_begin_at_vanilla(copy: Path, beyond: str) -> None:
@@ -433,9 +545,8 @@ def test_the_page_says_what_was_set_by_hand(site: Path, beyond: str) -> None:
     with chdir(site):
         asked = params.load().comparison
     assert asked.ends and asked.fixed and asked.large.datasets
-    for names in (asked.ends, asked.fixed):
-        listed = words.listed([labels.full_method_name(name) for name in names])
-        assert f"({listed})" in text
+    listed = words.listed([labels.full_method_name(name) for name in asked.ends])
+    assert f"({listed})" in text
     assert "No grid was chosen by hand" not in text
     assert "nobody is tuned but by its grid" in text
 

@@ -233,6 +233,15 @@ def test_sizes_are_counted_naively(name: str) -> None:
         assert_adds_up(found["groups"]["intersection"], len(frame))
 
 
+def test_groups_of_a_large_dataset_that_are_not_large_are_named() -> None:
+    groups = {"intersection": {"A & B": 1999, "A & C": 2000, "B & C": 5000}}
+    found = data.small({"rows": 8999, "groups": {"gender": {}, "race": {}} | groups})
+    assert found is not None
+    assert (found["of"], found["limit"], found["groups"]) == (3, 2000, {"A & B": 1999})
+    assert found["setting"] == "gender & race"
+    assert data.small({"rows": 1, "groups": {"gender": {"A": 1}}}) is None
+
+
 def test_committed_sizes_add_up_to_the_validated_rows() -> None:
     for path in REPORTS:
         counted = ROOT / places.sizes(path.stem)

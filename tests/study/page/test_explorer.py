@@ -213,7 +213,9 @@ def test_what_is_chosen_is_marked_and_what_chance_gives_is_shaded(browser: Any) 
     assert len(browser.find_elements("css selector", ".explorer-plot .ring.best")) == 1
     assert browser.find_elements("css selector", ".explorer-plot .band")
     assert browser.find_elements("css selector", ".explorer-plot .shade")
-    browser.execute_script(SET, {"x": "ks"})  # of which there is no null
+    browser.execute_script(SET, {"x": "ks"})
+    assert browser.find_elements("css selector", ".explorer-plot .shade")
+    browser.execute_script(SET, {"x": "differential_fairness"})  # of which there is no null
     assert not browser.find_elements("css selector", ".explorer-plot .shade")
 
 

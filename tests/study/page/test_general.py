@@ -79,6 +79,28 @@ def test_rivals_are_named_that_are_no_worse() -> None:
     assert told.rivals == []
 
 
+def test_what_stronger_strengths_do_is_told_where_validation_rows_choose_a_weaker_one() -> None:
+    table = generalised.table("graph", {"bail": ["gender"]}, ("fitted", "gap", "joint"))
+    (told,) = shown("graph", table, paper_params()).cells
+    assert [name for name, _ in told.stronger] == ["InfoFair, fitted", "Gap penalty"]
+    for _, points in told.stronger:
+        assert [point.strength for point in points] == [10]  # 1 is chosen
+    strongest = table["strength"].where(table["method"] == "fitted").max()
+    own = table["method"] == "fitted"
+    chosen = table.assign(chosen=table["chosen"].mask(own, table["strength"] == strongest))
+    (told,) = shown("graph", chosen, paper_params()).cells
+    assert told.stronger == []
+
+
+def test_the_paragraph_has_the_figures_of_stronger_strengths(workspace: Path) -> None:
+    table = generalised.table("graph", {"bail": ["gender"]}, ("fitted",))
+    of = (table["method"] == "fitted") & (table["strength"] == 10)
+    for metric, mean in (("micro_f1", 0.652), ("imparity", 0.068)):
+        table.loc[of & (table["metric"] == metric), "mean"] = mean
+    text = said(table, "graph", workspace)
+    assert "InfoFair, fitted has micro F1 0.652 and imparity 0.068" in text and "(at 10)" in text
+
+
 @pytest.mark.parametrize(
     ("f1", "verdict"),
     [

@@ -157,7 +157,28 @@ def test_figures_beside_vanilla_are_those_of_the_honest_table(
         assert f"imparity is below vanilla’s in {below}, above it in {above};" in said
         assert f"micro F1 is below vanilla’s in {less}, above it in {more};" in said
         assert f"thresholds or another rule dominate it in {dominated};" in said
-        assert f"its mean rank by hypervolume is {number(np.mean(ranks), 1).split('.')[0]}" in said
+        rank = number(np.mean(ranks), 1).split(".")[0]
+        assert f"its mean rank by hypervolume, over its own cells, is {rank}" in said
+
+
+def test_a_mean_rank_says_among_how_many() -> None:
+    areas = pd.DataFrame(
+        [("adult", "race", m, r) for m, r in (("a", 1), ("b", 2), ("c", 3))]
+        + [("adult", "gender", m, r) for m, r in (("a", 1), ("b", 2), ("c", float("nan")))],
+        columns=["dataset", "setting", "method", "rank"],
+    )
+    assert methods.among("a", areas) == (2, 3) and methods.among("c", areas) == (3, 3)
+    assert methods.among("d", areas) == (0, 0)
+
+
+def test_the_card_of_infofair_fitted_says_what_its_count_is_worth(methods_page: str) -> None:
+    goals = [part for part in methods_page.split("<li>") if "micro F1 printed for InfoFair" in part]
+    said = [" ".join(part.split()) for part in goals]
+    assert len(said) > 2 and sum("were in sight" in part for part in said) == 1
+    card = methods_page.split('id="method-infofair_fitted"')[1].split("</article>")[0]
+    assert "its count is no evidence that it is better than others" in " ".join(card.split())
+    rule = methods_page.split('id="method-thresholds"')[1].split("</article>")[0]
+    assert "Boosting, thresholds has at least the micro F1" in " ".join(rule.split())
 
 
 def test_ranks_are_those_of_the_table(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from study.page import survival
+from study.page import render, survival
+from study.page.render import environment
 from study.page.words import listed
 from study.tables.layout import number
 from tests import compared
@@ -15,6 +16,7 @@ def honest_rows(**methods: list[tuple[float, float]]) -> survival.Rows:
         method: {
             ("adult", f"s{i}"): {
                 "constant": 0.0, "more_imparity": gap, "p_holm": 0.01 if abs(gap) > 0.01 else 0.3,
+                "p_imparity": 0.01, "more_imparity_low": gap - 0.01, "dominated_by": "",
                 "more_micro_f1": f1, "more_micro_f1_low": f1 - 0.01,
                 "more_micro_f1_high": f1 + 0.01, "imparity": 0.1 + gap, "micro_f1": 0.8 + f1,
             }
@@ -43,6 +45,41 @@ def test_who_predicts_one_class_for_everybody_has_not_mitigated() -> None:
         row["constant"] = 0.2
     assert survival.sides(rows, "imparity") == {"lower": [], "higher": [("adult", "s1")]}
     assert survival.sides(rows, "micro_f1")["lower"] == [("adult", "s0")]
+
+
+def test_where_the_splits_leave_open_a_large_reduction_it_cannot_be_told() -> None:
+    """Vanilla's imparity is 0.1 in all of them."""
+    rows = honest_rows(gdp=[(-0.005, 0.0), (-0.005, 0.0), (-0.06, 0.0), (-0.06, 0.0)])["gdp"]
+    wide, narrow, clear, corrected = rows.values()
+    wide["more_imparity_low"] = -0.05  # half of vanilla's
+    narrow["more_imparity_low"] = -0.049
+    corrected["p_holm"] = 0.3  # clear only before the correction
+    found = survival.judged_form(rows, 0.02)
+    assert found["untold"]["imparity"] == [("adult", "s0"), ("adult", "s3")]
+    assert found["imparity"]["lower"] == [("adult", "s2")] and clear["p_holm"] < 0.05
+    assert found["before"]["lower"] == list(rows)
+    # of micro F1: within the interval is the limit
+    loss = honest_rows(gdp=[(0, -0.005), (0, -0.015), (0, -0.035)])["gdp"]
+    found = survival.judged_form(loss, 0.02)
+    assert found["small"] == [("adult", "s0")]
+    assert found["untold"]["micro_f1"] == [("adult", "s1")]
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((9, 9), "survives"),
+        ((0, 9), "does not survive"),
+        ((0, 9, 9), "cannot be told"),
+        ((3, 9), "survives in 3 of 9 settings"),
+        ((3, 9, 2), "survives in 3 of 9 settings, cannot be told in 2"),
+        ((0, 9, 2), "survives in no setting, cannot be told in 2 of 9"),
+    ],
+)
+def test_a_verdict_is_one_of_three(counts: tuple[int, ...], said: str) -> None:
+    sentences = environment([render.HERE]).get_template("sentences.jinja")
+    verdict = sentences.make_module().verdict(*counts)  # type: ignore[attr-defined]
+    assert str(verdict).strip() == said
 
 
 def test_who_matches_a_method_lowers_imparity_as_often_and_may_pay_less() -> None:
@@ -91,9 +128,11 @@ def test_what_survives_is_counted_on_the_papers_datasets_from_the_honest_summary
         lower, higher = (
             (clear & side).sum() for side in (own["more_imparity"] < 0, own["more_imparity"] > 0)
         )
-        said = text.split(f"{name}", 1)[1].split("thresholds dominate", 1)
+        said = text.split(f"{name}", 1)[1].split("Thresholds dominate", 1)
         assert f"in {lower} of 5 settings" in said[0]
         assert f"and above it in {higher}" in said[0]
+        before = (own["p_imparity"] < 0.05) & (own["more_imparity"] < 0)
+        assert f"without the correction (p below 0.05) below in {before.sum()}" in said[0]
         assert said[1].startswith(f" it in {(own['dominated_by'] != '').sum()}.")
         changes = [number(end(own["more_micro_f1"]), sign="+") for end in (min, max)]
         assert f"on the same test rows is {changes[0]} to {changes[1]}" in text
