@@ -41,8 +41,8 @@ GAPS = {
 }  # fmt: skip
 METHODS: Mapping[str, Sequence[str]] = {
     "equal_opportunity": (
-        "fitted_opportunity", "fitted_odds", "fitted_parity", "gap_opportunity",
-        "joint_opportunity", "thresholds_opportunity",
+        "fitted_opportunity", "fitted_odds", "fitted_parity", "gap_opportunity", "gap_odds",
+        "joint_opportunity", "thresholds_opportunity", "thresholds_odds",
     ),
     "bottleneck": ("bottleneck", "deterministic", "gap"),
     "continuous": ("fitted", "fitted_bins", "gdp", "correlation"),

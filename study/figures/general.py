@@ -29,13 +29,15 @@ def general(table: pd.DataFrame, study: str) -> Picture:
     """A panel per dataset and setting, a line per method; the upper left is best.
 
     table: results/general/<study>.csv. In the SVG a line has the id
-    `general-<study>-line-<dataset>-<setting>-<method>` and leads to `<study>-<dataset>-…`.
+    `general-<study>-line-<dataset>-<setting>-<method>` and leads to `<study>-<dataset>-…`. Another
+    notion has a panel of its own to the right, and its name before the method's.
     """
     shown = cells(table, study)
     methods = [m for m in dict.fromkeys(m for cell in shown for m in cell.methods) if m != VANILLA]
     look, lines = general_looks(methods), _lines(methods)
     entries = [style.key(general_name(m), **_look(look[m], lines[m])) for m in methods]
-    columns = 2 if len(shown) == 4 else min(COLUMNS, len(shown))
+    paired = any(cell.notion for cell in shown)
+    columns = 2 if len(shown) == 4 or paired else min(COLUMNS, len(shown))
     page = style.COLUMN if columns == 1 else style.PAGE
     across = 2 if columns == 1 else 4  # in the legends
     keys = _keys()
@@ -62,7 +64,7 @@ def general(table: pd.DataFrame, study: str) -> Picture:
 
 
 def _id(cell: Cell, method: str) -> str:
-    return identifier(cell.dataset, cell.setting, method)
+    return identifier(cell.dataset, cell.setting, *filter(None, [cell.notion]), method)
 
 
 def _link(cell: Cell, method: str) -> Link:
@@ -151,7 +153,7 @@ def _draw(axes: Axes, cell: Cell, look: dict[str, Look], lines: dict[str, Any]) 
         axes.plot(
             [p.gap.mean for p in chosen], [p.quality.mean for p in chosen], zorder=4, **CHOSEN
         )
-    axes.set_title(f"{dataset_name(cell.dataset)}: {cell.attributes}")
+    axes.set_title(f"{dataset_name(cell.dataset)}: {cell.of_what}")
     axes.set_xlabel(f"{measured_name(vanilla.gap.metric)} (lower is better)")
     less = " (lower is better)" * (vanilla.quality.metric in LOSSES)
     style.y_label(axes, measured_name(vanilla.quality.metric) + less, 21)

@@ -1,6 +1,6 @@
 """Every figure of a study's models; nothing is trained."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from infofair import grids
 from infofair.parallel import workers
 from infofair.training.solve import one_thread
 from study import general
-from study.general.study import VANILLA, Figures, Key, Measured, Models, Outputs, Rows, Rule
+from study.general.study import VANILLA, Figures, Key, Measured, Outputs, Rows, Rule
 from study.general.training import Trained
 
 LOSS = 0.25  # of vanilla's lead over the constant predictor: what a chosen strength may cost
@@ -28,10 +28,10 @@ def measure(name: str, dataset: str, frame: pd.DataFrame, trained: Trained) -> l
         for method, rule in rules.items():
             if rule.of in own and study.has(method, setting):
                 own[method] = _ruled(rule, own[rule.of], splits)
-        lead = _looked(study, own[VANILLA], splits)
+        lead = _looked(study.look, own[VANILLA], splits)
         for method, models in own.items():
             cell = {"dataset": dataset, "setting": setting, "method": method}
-            chosen = _chosen(_looked(study, models, splits), lead)
+            chosen = _chosen(_looked(study.look_of(method), models, splits), lead)
             for strength in sorted({strength for strength, _ in models}):
                 cells.append(cell | {"strength": strength, "chosen": strength == chosen})
                 calls.append((name, {seed: models[strength, seed] for seed in seeds}, splits))
@@ -64,12 +64,14 @@ def _ruled(
 
 
 def _looked(
-    study: Models, models: dict[Key, Outputs], splits: Mapping[int, Rows]
+    look: Callable[[Outputs, Rows], grids.Row],
+    models: dict[Key, Outputs],
+    splits: Mapping[int, Rows],
 ) -> dict[float, grids.Row]:
     """Strength -> what validation rows say of it, on average over splits."""
     found: dict[float, list[grids.Row]] = {}
     for (strength, seed), outputs in models.items():
-        found.setdefault(strength, []).append(study.look(outputs, splits[seed]))
+        found.setdefault(strength, []).append(look(outputs, splits[seed]))
     return {
         strength: {what: float(np.mean([row[what] for row in rows])) for what in rows[0]}
         for strength, rows in found.items()

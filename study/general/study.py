@@ -74,7 +74,12 @@ class Models:
     rows: Callable[[str, str, pd.DataFrame, int], Rows]  # dataset, setting, validated rows, split
     methods: Mapping[str, Method]  # vanilla first
     look: Callable[[Outputs, Rows], grids.Row]  # validation rows, as the rule of grids sees them
+    # method, or rule -> its look, where it pursues another gap than the others
+    looks: Mapping[str, Callable[[Outputs, Rows], grids.Row]] = field(default_factory=dict)
     few: Mapping[str, Sequence[str]] = field(default_factory=dict)  # method -> its only settings
+
+    def look_of(self, method: str) -> Callable[[Outputs, Rows], grids.Row]:
+        return self.looks.get(method, self.look)
 
     def has(self, method: str, setting: str) -> bool:
         return setting in self.few.get(method, [setting])

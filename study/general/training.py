@@ -54,7 +54,8 @@ def train(
     strengths: dict[Of, list[float]] = {of: [0.0] for of in cells}
     chosen: dict[str, Any] = {}
     for of, tried in looked.items():
-        looks = [study.look(seen[of][each, first], splits[of.setting][first]) for each in tried]
+        look, rows = study.look_of(of.method), splits[of.setting][first]
+        looks = [look(seen[of][each, first], rows) for each in tried]
         strengths[of] = grids.grid(tried, {of.setting: looks}, asked["strengths"], asked["budget"])
         chosen[f"{of.setting}/{of.method}"] = {
             "tried": tried, "seen": looks, "strengths": strengths[of],

@@ -34,8 +34,12 @@ ABOUT = {
     "equal_opportunity": (
         "I(z; s | y = 1) in place of I(z; s): the critics, and the term that the strength weighs, "
         "are of the positives alone, or of each class for equalised odds. The gap is the largest "
-        "one of true positive rates, over groups with at least 20 positives among the test rows.",
-        "Thresholds know s when they decide; the others see it as one input among many. The paper "
+        "one of true positive rates, over groups with at least 20 positives among the test rows; "
+        "for equalised odds it is the larger one of that and the gap of false positive rates, "
+        "over groups with as many negatives, and methods of equalised odds are spoken of by it, "
+        "and their strengths chosen by it.",
+        "Thresholds know s when they decide; the others see it as one input among many. Those for "
+        "equalised odds are random for rows between two thresholds of a group. The paper "
         "prints E[log q] over all rows, while its derivation asks for the positives: here both "
         "terms are of the positives, in the form as printed, too, which is so in that it minimises "
         "all of it at once.",

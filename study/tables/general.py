@@ -1,18 +1,19 @@
 """The paper's generalisations: what each study is about, and its table as points of a trade-off.
 
 A table has many figures; one of quality and one gap are drawn and spoken of, the first of those
-below that a dataset and setting has.
+below that a dataset and setting has. Methods of another notion, by their names, have its gap, and
+are drawn and spoken of by themselves, beside vanilla.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import copysign, inf, isnan
 from typing import Any
 
 import pandas as pd
 
-from study.labels import dataset_name, general_name, measured_name, setting_name
+from study.labels import OF, dataset_name, family, general_name, measured_name, setting_name
 from study.results import PLACE
 from study.tables.layout import markdown, markdown_row, number, spread
 from study.tables.summary import settings_of
@@ -28,11 +29,19 @@ class Study:
     title: str
     quality: tuple[str, ...]
     gap: tuple[str, ...]
+    # another notion, as the names of its methods end -> its gap
+    notions: Mapping[str, str] = field(default_factory=dict)
+
+    def notion(self, method: str) -> str:
+        """Of a method, if it is one of these."""
+        (_, rest) = family(method)
+        return rest if rest in self.notions else ""
 
 
 STUDIES = {
     "equal_opportunity": Study(
-        "A", "Equal opportunity and equalised odds", ("micro_f1",), ("opportunity_gap",)
+        "A", "Equal opportunity and equalised odds", ("micro_f1",), ("opportunity_gap",),
+        {"odds": "odds_gap"},
     ),
     "bottleneck": Study(
         "C", "Fair representations by a bottleneck", ("micro_f1",), ("representation_bits",)
@@ -111,10 +120,15 @@ class Cell:
     setting: str
     attributes: str  # the setting as a reader knows it
     points: list[Point]  # vanilla first, then as the study has them
+    notion: str = ""  # whose methods these are, if it is another than the study's own
 
     @property
     def place(self) -> str:
-        return f"{dataset_name(self.dataset)}, {self.attributes}"
+        return f"{dataset_name(self.dataset)}, {self.of_what}"
+
+    @property
+    def of_what(self) -> str:
+        return ", ".join(filter(None, (self.attributes, OF.get(self.notion, self.notion))))
 
     @property
     def methods(self) -> list[str]:
@@ -145,18 +159,26 @@ def identifier(*parts: str) -> str:
 def cells(table: pd.DataFrame, study: str, gap: str | None = None) -> list[Cell]:
     """results/general/<study>.csv as points; what has not both figures is left out.
 
-    gap: another than the study's own.
+    gap: another than the study's own, of all methods.
     """
     shown, found = STUDIES[study], []
-    asked = shown.gap if gap is None else (gap,)
+    asked = {"": shown.gap} | {notion: (own,) for notion, own in shown.notions.items()}
+    asked = asked if gap is None else {"": (gap,)}
     for (dataset, setting), rows in table.groupby(PLACE, sort=False):
+        name = setting_name(str(setting), settings_of(table, str(dataset)))
         there = set(rows["metric"])
-        figures = (next((m for m in of if m in there), "") for of in (shown.quality, asked))
-        points = list(_points(rows, *figures))
-        points.sort(key=lambda point: point.method != VANILLA)  # stable
-        if any(point.method == VANILLA for point in points):
-            name = setting_name(str(setting), settings_of(table, str(dataset)))
-            found.append(Cell(study, str(dataset), str(setting), name, points))
+        of = {m: shown.notion(m) if gap is None else "" for m in rows["method"]}
+        for notion, gaps in asked.items():
+            if notion not in of.values():
+                continue  # nobody is of it
+            own = rows[rows["method"].isin({VANILLA, *(m for m in of if of[m] == notion)})]
+            figures = (
+                next((m for m in any_of if m in there), "") for any_of in (shown.quality, gaps)
+            )
+            points = list(_points(own, *figures))
+            points.sort(key=lambda point: point.method != VANILLA)  # stable
+            if any(point.method == VANILLA for point in points):
+                found.append(Cell(study, str(dataset), str(setting), name, points, notion))
     return found
 
 

@@ -398,6 +398,32 @@ def test_a_linear_model_is_hardly_better_than_the_backbone(dataset: str) -> None
     assert (f1["logistic"] - f1["vanilla"]).max() <= 0.01
 
 
+# -- the generalisations --------------------------------------------------------------------------
+
+
+def test_nothing_is_clearly_ahead_of_the_barycentre() -> None:
+    """In its own distance, which is the reference's theorem; on Law and on Adult's hours."""
+    path = ROOT / paths.general("regression")
+    if not path.exists():
+        pytest.skip(f"{path.name} is not there: run dvc repro beyond/dvc.yaml:general")
+    found = results.general("regression", path)
+    if set(found["data"]) != {"real"}:
+        pytest.skip("the results in this workspace are not of the real data")
+    cells = found.groupby(["dataset", "setting"])
+    assert {dataset for dataset, _ in cells.groups} == {"law", "adult"} and len(cells) == 3
+    for cell, rows in cells:
+        wide = rows.pivot_table(["mean", "std", "seeds"], ["method", "strength"], "metric")
+        ways = wide.loc[["barycentre"]]
+        assert len(ways) == 4, cell
+        for name, own in wide.drop("barycentre", level="method").iterrows():
+            for _, way in ways.iterrows():
+                if own["mean", "w2"] > way["mean", "w2"]:
+                    continue  # it is no fairer, and may have a better R²
+                errors = [of["std", "r2"] ** 2 / of["seeds", "r2"] for of in (own, way)]
+                ahead = (own["mean", "r2"] - way["mean", "r2"]) / sum(errors) ** 0.5
+                assert ahead <= 2, (cell, name)  # standard errors
+
+
 # -- what people look at --------------------------------------------------------------------------
 
 

@@ -1,6 +1,8 @@
-"""Gaps of true positive rates, and thresholds by group, which are the rival to beat.
+"""Gaps of true (and false) positive rates, and thresholds by group, which are the rival to beat.
 
 Rates are compared over groups with at least FEWEST positives (or negatives) among the test rows.
+Thresholds for equalised odds are random between two thresholds of a group, as no others can have
+both rates: what they decide is drawn once for all rows.
 """
 
 import numpy as np
@@ -14,16 +16,21 @@ FEWEST = 20
 TOLERANCES = (0.1, 0.03, 0.0)  # of thresholds
 
 
-def thresholds(outputs: Outputs, rows: Rows, tolerance: float) -> Outputs:
-    """One threshold for each group, with the tolerance for gaps of true positive rates."""
-    (fitted,), (asked,) = rows.s("validation"), rows.s("test")
-    y = rows.at("validation")
-    curves = Curves.of(outputs["validation"], y, fitted.g, fitted.groups)
-    rule = curves.rule("opportunity", tolerance, random=False)
-    return {
-        "validation": rule.probability(outputs["validation"], fitted.g),
-        "test": rule.probability(outputs["test"], asked.g),
-    }
+class Thresholds:
+    """By group, with the tolerance for gaps of the notion's rates; random if they have to be."""
+
+    def __init__(self, notion: str, *, random: bool = False) -> None:
+        self.notion, self.random = notion, random
+
+    def __call__(self, outputs: Outputs, rows: Rows, tolerance: float) -> Outputs:
+        (fitted,), y = rows.s("validation"), rows.at("validation")
+        curves = Curves.of(outputs["validation"], y, fitted.g, fitted.groups)
+        rule = curves.rule(self.notion, tolerance, random=self.random)
+        found = {}
+        for seed, part in enumerate(("validation", "test")):
+            (asked,) = rows.s(part)
+            found[part] = rule.decide(outputs[part], asked.g, seed).astype(float)
+        return found
 
 
 def rates(decided: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
@@ -59,4 +66,11 @@ def gaps(outputs: Outputs, rows: Rows, parts: list[Part]) -> Figures:
     }
 
 
-MEASURED = Measured(figures, gaps, rules={"thresholds_opportunity": Rule(thresholds, TOLERANCES)})
+MEASURED = Measured(
+    figures,
+    gaps,
+    rules={
+        "thresholds_opportunity": Rule(Thresholds("opportunity"), TOLERANCES),
+        "thresholds_odds": Rule(Thresholds("odds", random=True), TOLERANCES),
+    },
+)

@@ -56,12 +56,21 @@ class Fitted:
 # -- what the rule of the grids sees ---------------------------------------------------------------
 
 
-def look(outputs: Outputs, rows: Rows) -> grids.Row:
-    """The rule's micro F1 and constant; in place of imparity, that of true positive rates."""
-    (part,) = rows.s("validation")
-    y, decided = rows.at("validation"), outputs["validation"] > 0.5
-    found = grids.look(outputs["validation"], y, part.g)
-    return found | {"imparity": apart(decided[y == 1], part.g[y == 1])}
+class Look:
+    """The rule's micro F1 and constant; in place of imparity, that of the rates of some classes.
+
+    Of true positive rates for the positives alone; of two classes, the larger one.
+    """
+
+    def __init__(self, *classes: int) -> None:
+        self.classes = classes
+
+    def __call__(self, outputs: Outputs, rows: Rows) -> grids.Row:
+        (part,) = rows.s("validation")
+        y, decided = rows.at("validation"), outputs["validation"] > 0.5
+        found = grids.look(outputs["validation"], y, part.g)
+        gaps = [apart(decided[y == own], part.g[y == own]) for own in self.classes]
+        return found | {"imparity": max(gaps)}
 
 
 def apart(decided: np.ndarray, group: np.ndarray) -> float:
@@ -91,8 +100,10 @@ MODELS = Models(
         "fitted_odds": Method(Fitted(notions.ODDS)),
         "fitted_parity": Method(Fitted(notions.PARITY)),
         "gap_opportunity": Method(Fitted(notions.OPPORTUNITY, penalised=True)),
+        "gap_odds": Method(Fitted(notions.ODDS, penalised=True)),
         "joint": Method(joint),
     },
-    look=look,
-    few=dict.fromkeys(("fitted_odds", "fitted_parity"), (INTERSECTION,)),
+    look=Look(1),
+    looks=dict.fromkeys(("fitted_odds", "gap_odds", "thresholds_odds"), Look(1, 0)),
+    few={"fitted_parity": (INTERSECTION,)},
 )

@@ -45,6 +45,51 @@ def test_how_far_rates_are_apart_is_the_mean_over_pairs_of_rows() -> None:
     assert models.apart(decided, np.zeros(60, int)) == 0.0
 
 
+def test_methods_of_equalised_odds_are_looked_at_by_both_rates() -> None:
+    """Here true positive rates are alike and false ones are not."""
+    study = general.models_of("equal_opportunity")
+    own = rows(0, 2000)
+    y, (part,) = own.at("validation"), own.s("validation")
+    decided = np.where(y == 1, 1.0, part.g == 0)
+    odds = {name for name in (*study.methods, "thresholds_odds") if name.endswith("_odds")}
+    assert odds == set(study.looks) == {"fitted_odds", "gap_odds", "thresholds_odds"}
+    for name in (*study.methods, "thresholds_opportunity", "thresholds_odds"):
+        found = study.look_of(name)({"validation": decided}, own)
+        assert found["imparity"] == (1.0 if name in odds else 0.0)
+        assert found["micro_f1"] == (decided == y).mean()
+
+
+def test_equalised_odds_has_what_equal_opportunity_has_everywhere() -> None:
+    study = general.models_of("equal_opportunity")
+    rules = figures.MEASURED.rules
+    for settings in study.settings.values():
+        for setting in settings:
+            there = {m for m in (*study.methods, *rules) if study.has(m, setting)}
+            for kind in ("fitted", "gap", "thresholds"):
+                assert {f"{kind}_opportunity", f"{kind}_odds"} <= there
+
+
+def test_thresholds_for_equalised_odds_have_both_rates_alike_at_a_price() -> None:
+    own = rows(0, 20_000)
+    fair, exact = figures.gaps, figures.MEASURED.rules["thresholds_odds"]
+    part = own.s("test")
+    rng = np.random.default_rng(2)  # a score that knows the class, and is higher in one group
+    outputs = {}
+    for name in ("validation", "test"):
+        (of,) = own.s(name)
+        noise = rng.normal(scale=0.3, size=len(of.g))
+        outputs[name] = 0.25 + 0.3 * own.at(name) + 0.2 * of.g + noise
+    found = {e: exact.apply(outputs, own, e) for e in figures.TOLERANCES}
+    odds = {e: fair(decided, own, part)["odds_gap"] for e, decided in found.items()}
+    assert fair(outputs, own, part)["odds_gap"] > 0.2
+    assert odds[0.0] < 0.06 and odds[0.1] < 0.14
+    quality = {e: figures.figures(decided, own)["micro_f1"] for e, decided in found.items()}
+    assert quality[0.0] <= quality[0.1] + 0.01
+    again = exact.apply(outputs, own, 0.0)  # drawn, but the same every time
+    assert all(np.array_equal(again[of], found[0.0][of]) for of in again)
+    assert all(set(np.unique(of)) <= {0.0, 1.0} for of in again.values())
+
+
 def test_at_strength_0_every_method_is_vanilla_but_for_its_decay() -> None:
     """So first looks start alike, and a rival has the same backbone and training as ours."""
     study = general.models_of("equal_opportunity")

@@ -101,6 +101,18 @@ def test_the_paragraph_has_the_figures_of_stronger_strengths(workspace: Path) ->
     assert "InfoFair, fitted has micro F1 0.652 and imparity 0.068" in text and "(at 10)" in text
 
 
+def test_equalised_odds_have_a_paragraph_with_their_own_gap_and_rivals(workspace: Path) -> None:
+    places, names = {"adult": ["gender"]}, ("fitted_odds", "gap_odds", "thresholds_odds")
+    table = generalised.table("equal_opportunity", places, names)
+    table = moved(moved(table, "gap_odds", "odds_gap", mean=0.001), "gap_odds", "micro_f1", mean=1)
+    table = moved(table, "thresholds_odds", "odds_gap", mean=0.9)
+    text = said(table, "equal_opportunity", workspace)
+    (own,) = [line for line in text.splitlines() if ", equalised odds**: vanilla has" in line]
+    assert "gap of both rates" in own and "gap of true positive rates" not in own
+    assert "Gap penalty, equalised odds has at once no worse micro F1 and no larger gap" in own
+    assert "both against Thresholds, equalised odds." in own
+
+
 @pytest.mark.parametrize(
     ("f1", "verdict"),
     [

@@ -56,6 +56,26 @@ def test_vanilla_is_first_and_what_lacks_a_figure_is_left_out() -> None:
     assert cells(table[table["metric"] != "imparity"], "graph") == []
 
 
+def test_methods_of_equalised_odds_are_beside_vanilla_by_themselves() -> None:
+    """With the gap that they are about; whoever asks for one gap has all methods in it."""
+    table = generalised.table("equal_opportunity")
+    found = cells(table, "equal_opportunity")
+    assert [cell.notion for cell in found] == ["", "odds"] * 2
+    for cell in found:
+        odds = {m for m in cell.methods if m.endswith("_odds")}
+        assert {p.gap.metric for p in cell.points} == {
+            "odds_gap" if cell.notion else "opportunity_gap"
+        }
+        expected = {"fitted_odds", "gap_odds", "thresholds_odds"} if cell.notion else set()
+        assert odds == expected
+        assert (set(cell.methods) == {"vanilla", *odds}) is bool(cell.notion)
+        assert cell.place.endswith(", equalised odds") is bool(cell.notion)
+    together = cells(table, "equal_opportunity", "odds_gap")
+    assert [set(cell.methods) for cell in together] == [set(table["method"])] * 2
+    without = table[~table["method"].str.endswith("_odds")]
+    assert [cell.notion for cell in cells(without, "equal_opportunity")] == ["", ""]
+
+
 def test_the_markdown_has_a_line_for_every_point() -> None:
     table = generalised.table("regression")
     text = to_markdown(table, "regression")
