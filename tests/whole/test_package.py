@@ -1,5 +1,6 @@
 """The wheel: it holds the library and nothing else, and works with the five packages it names."""
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +17,7 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
+README = ROOT / "README.md"
 
 
 def in_git(folder: str) -> list[str]:
@@ -208,6 +210,32 @@ def test_training_saving_loading_and_predicting_with_the_five_packages_alone(
         print("learned" if (loaded.predict(data.X) == y).mean() > 0.6 else "guesses")
     """
     assert run(code, installed, tmp_path) == "learned"
+
+
+def test_the_readmes_estimator_as_written_with_the_five_packages_alone(
+    installed: Path, tmp_path: Path
+) -> None:
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", README.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    [code] = [block for block in blocks if "InfoFairClassifier" in block]
+    said = run(f"{code}\nprint(sorted(model.information_.attributes))", installed, tmp_path)
+    assert said.splitlines()[-1] == "['age', 'race', 'sex']"
+
+
+def test_a_dataset_without_the_extra_says_in_a_line_what_to_install(
+    installed: Path, tmp_path: Path
+) -> None:
+    code = """
+        import infofair
+        from infofair.errors import Problem
+        try:
+            infofair.load_dataset("compas", drop_leaking_columns=True)
+        except Problem as problem:
+            print(problem)
+    """
+    said = run(code, installed, tmp_path)
+    assert said == "load_dataset needs pandera, pooch, requests: pip install 'infofair[data]'"
 
 
 def test_an_estimator_and_its_report_with_the_five_packages_alone(

@@ -65,7 +65,7 @@ def figures(
     return found
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_fair_score(real_data: Callable[[str], Prepared]) -> None:
     found = figures(real_data("adult"), "gender", [0.0, 4.0], outcome="score")
     fair = found[4.0].mean()
