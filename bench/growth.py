@@ -65,7 +65,9 @@ class Load:
     def made_up(self) -> Prepared:
         if self.file:
             data = prepared(self.rows, FEW, RACES)
-            return replace(data, X=np.load(self.file, mmap_mode="r"), mapped=True)
+            return replace(
+                data, X=np.load(self.file, mmap_mode="r", allow_pickle=False), mapped=True
+            )
         data = prepared(self.rows, self.features, RACES)
         return combined(data, self.groups) if self.groups else data
 

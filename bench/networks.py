@@ -128,8 +128,8 @@ class Loop:
             for loss in losses
         )  # fmt: skip
         settled = self.method.settle(mine, theirs, batch.alpha, torch.tensor(9.0))
-        for name, parameter in named.items():
-            parameter.grad = settled[name]
+        for name, gradient in settled.items():  # a fitted adversary has had its steps
+            named[name].grad = gradient
         self.optimiser.step()
 
     def epoch(self) -> float:

@@ -25,7 +25,9 @@ from tests.steps import same_bits
 
 def on_disk(data: Prepared, folder: Path) -> Prepared:
     np.save(folder / "X.npy", data.X)
-    return replace(data, X=np.load(folder / "X.npy", mmap_mode="r"), mapped=True)
+    return replace(
+        data, X=np.load(folder / "X.npy", mmap_mode="r", allow_pickle=False), mapped=True
+    )
 
 
 @pytest.mark.parametrize("name", ["vanilla", "infofair", "infofair_fitted"])
@@ -42,7 +44,7 @@ def test_a_part_of_a_file_is_read_from_where_it_is(tmp_path: Path) -> None:
     """Some rows, some columns of it, beyond its first page; in any order."""
     X = np.random.default_rng(0).random((9000, 9), dtype=np.float32)
     np.save(tmp_path / "X.npy", X)
-    some = np.load(tmp_path / "X.npy", mmap_mode="r")[7000:, 2:8]
+    some = np.load(tmp_path / "X.npy", mmap_mode="r", allow_pickle=False)[7000:, 2:8]
     data = replace(prepared(), X=some, mapped=True, split={"train": np.array([1999, 0, 3])})
     found = rows_of(data, "train", 8, CPU)
     assert isinstance(found, Mapped)
@@ -57,7 +59,9 @@ def test_a_part_of_a_file_is_read_from_where_it_is(tmp_path: Path) -> None:
 def test_a_file_of_another_form_is_refused(kind: str, tmp_path: Path) -> None:
     X = prepared().X
     np.save(tmp_path / "X.npy", X.astype(float) if kind == "float64" else np.asfortranarray(X))
-    data = replace(prepared(), X=np.load(tmp_path / "X.npy", mmap_mode="r"), mapped=True)
+    data = replace(
+        prepared(), X=np.load(tmp_path / "X.npy", mmap_mode="r", allow_pickle=False), mapped=True
+    )
     with pytest.raises(Problem, match="float32"):
         steps.run(methods.make("vanilla"), (ALL,), data=data)  # type: ignore[arg-type]
 
@@ -88,7 +92,7 @@ X = np.lib.format.open_memmap(sys.argv[1], "w+", np.float32, (len(data.y), 500))
 X[:, :3] = data.X
 X.flush()
 del X
-data = replace(data, X=np.load(sys.argv[1], mmap_mode="r"), mapped=True)
+data = replace(data, X=np.load(sys.argv[1], mmap_mode="r", allow_pickle=False), mapped=True)
 variants = [Variant("gender", alpha) for alpha in (0.1, 1.0)]
 job = Job(methods.make("gdp"), [8], Training(epochs=2, batch_size=1024))
 
