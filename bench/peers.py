@@ -19,9 +19,7 @@ Other peers, on simulated rows of Adult, by what one call takes:
 
 AIF360's adversarial debiasing takes TensorFlow 1 and does not run here. What is not ours is
 installed by `make peers` into .peers, apart from our environment. Prints tables, and puts `peers`,
-`peers_calls` and `floor_by_shape` (ours over the products alone) into bench/results.json, and of
-`peers` by themselves `speedup_1024_vanilla_45` and `speedup_1024_dp_gap_45`: minibatches of 1,024
-rows, 32 units.
+`peers_calls` and `floor_by_shape` (ours over the products alone) into bench/results.json.
 """
 
 import statistics
@@ -171,13 +169,7 @@ def networks() -> dict[str, Any]:
                 + f"{floors[shape]:>14.2f}",
                 flush=True,
             )
-    few = shaped(1024, WIDTHS[0])
-    return {
-        "peers": ratios,
-        "floor_by_shape": floors,
-        "speedup_1024_vanilla_45": ratios["plain"][few],
-        "speedup_1024_dp_gap_45": ratios["FFB DiffDP"][few],
-    }
+    return {"peers": ratios, "floor_by_shape": floors}
 
 
 def measured(data: Prepared, batch: int, hidden: Any) -> dict[str, float]:
