@@ -74,10 +74,10 @@ recover: setup ## put right what a killed run or a failing disk left behind (rep
 repro: recover ## the paper (dvc repro): data, training, metrics, table, figures, page
 	$(DVC) repro
 
-beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, thresholds, and the paper's generalisations; three quarters of an hour
+beyond: recover ## the comparison (dvc repro beyond/dvc.yaml): every method on equal terms, thresholds, and the paper's generalisations; half an hour to an hour
 	$(DVC) repro beyond/dvc.yaml
 
-luck: recover ## more on the paper's table (dvc repro luck/dvc.yaml): many seeds, and what was tried in vain; half an hour
+luck: recover ## more on the paper's table (dvc repro luck/dvc.yaml): many seeds, and what was tried in vain; a quarter to half an hour
 	$(DVC) repro luck/dvc.yaml
 
 report: recover ## make the paper's page, and open it or say where it is

@@ -101,6 +101,7 @@ MORE = (  # not in the paper
 VERSIONS = {
     "_ts": (" T+S", "$◤$"),
     "_td": (" T+D", "$◥$"),
+    "_held": (", q held back", "$◧$"),
     "_unaware": (", without s", "$◉$"),
     "_paper": (", paper’s training", "$▣$"),
     "_thresholds": (", thresholds", "$◣$"),

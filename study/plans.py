@@ -25,7 +25,12 @@ from study.params import Params
 Plan = dict[str, Any]
 AS_IT_IS = "authors"  # the run on the paper's data and split
 FITTED = "infofair_fitted"
-TERMS = {("T", "S"): "ts", ("T", "D"): "td"}  # its ablations
+# its ablations: without a term, and with a q that is held back
+ABLATIONS: dict[str, Plan] = {
+    "ts": {"terms": ["T", "S"]},
+    "td": {"terms": ["T", "D"]},
+    "held": {"held": True},
+}
 # what a run of a folder of its own writes
 FILES = {
     "predictions": "predictions.npz", "fits": "fits.csv", "curves": "curves.csv",
@@ -168,8 +173,8 @@ def _compared(dataset: str, method: str, params: Params) -> Plan:
             "knobs": _section(method, params), "training": _as_in_paper(params), "backbone": None
         }  # fmt: skip
         forms.append(plain | as_printed | {"name": f"{method}_paper", "authors": False})
-    for terms, name in TERMS.items() if method == FITTED else ():
-        kept = knobs | {"terms": list(terms)}
+    for name, changed in ABLATIONS.items() if method == FITTED else ():
+        kept = knobs | changed
         forms.append(plain | {"name": f"{method}_{name}", "knobs": kept, "authors": False})
     if method in asked.unaware:
         columns = _sensitive(dataset)

@@ -34,6 +34,10 @@ debiasing with g as its adversary, without a projection (infofair/methods/advers
 T+D keeps g, from whose q the pairs (z, s̃) are drawn that f tells from true ones, but only f's
 ratio is minimised: the better q is fitted, the nearer to 1 that ratio is, and the less D says.
 
+`held`: what the ratio is worth where q is held back as far as can be. There is no g, q is the same
+for every group whatever z is, and all of I(z; s) is left to f. S is a constant then, so that T+S,
+and T+S alone, would be vanilla.
+
 The curves report the running estimate of I(z; s) in bits, `bits`: H(s) of the training rows, and
 both expectations over the epoch's minibatches, whether they are minimised or not; T+S, which has no
 ratio, takes it for 1. It is no bound: where f and g lag behind, it is too low. Beside it belong
@@ -92,12 +96,13 @@ class Fitted(Network):
     sharpness: float = knob(4.0, gt=0, source="κ in z = tanh(κ/2 · log-odds); validation")
 
     terms: tuple[str, ...] = ("T", "S", "D")  # type: ignore[misc]
+    held: bool = False
     reports = ("bits",)
 
     @property
     def names(self) -> str:
-        """g, and f where the objective has its ratio."""
-        return "gf" if "D" in self.terms else "g"
+        """g, unless it is held back, and f where the objective has its ratio."""
+        return "g" * (not self.held) + "f" * ("D" in self.terms)
 
     @property
     def free(self) -> dict[str, Any]:  # type: ignore[override]
@@ -125,7 +130,8 @@ class Fitted(Network):
     def estimators(self, out: Outputs, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """g, whose softmax is q(s|z), and f, the log ratio; (B, groups) each."""
         z = self.outcome(out["target"])
-        g = torch.where(batch.present, estimate("g", z, out), -torch.inf)
+        g = torch.zeros_like(batch.s) if self.held else estimate("g", z, out)
+        g = torch.where(batch.present, g, -torch.inf)
         return g, estimate("f", z, out) if "f" in self.names else None
 
     def objective(self, out: Outputs, batch: Batch) -> dict[str, Tensor]:
@@ -149,7 +155,7 @@ class Fitted(Network):
             return -log_likelihood(g, batch.s)
         q = g.softmax(1).detach()
         told_apart = (batch.s * F.softplus(-f) + q * F.softplus(f)).sum(1).mean()
-        return told_apart - log_likelihood(g, batch.s)
+        return told_apart if self.held else told_apart - log_likelihood(g, batch.s)
 
     # -- closed forms -----------------------------------------------------------------------------
 
@@ -159,11 +165,13 @@ class Fitted(Network):
         if batch.epoch >= self.warm_up:
             z, g, f = self.stacked(out, batch)
             parts = []
-            if "S" in self.terms:
+            if g is not None and "S" in self.terms:
                 parts.append(g.by_input(add_at(g.groups.softmax(1).neg_(), batch.s, 1), out))
             if f is not None:
                 by_f = add_at(f.groups.new_zeros(f.groups.shape), batch.s, 1)
                 parts.append(f.by_input(by_f, out))
+            if not parts:  # a constant
+                return {"target": by_target}
             by_z = parts[0] if len(parts) == 1 else parts[0].add_(parts[1])
             by_odds = by_z.mul_(batch.weight).mul_(1 - z.square()).mul_(self.sharpness / 2)
             by_target[:, 1:] += by_odds
@@ -175,22 +183,32 @@ class Fitted(Network):
         ∂/∂f = (σ(f) (q + s) − s) / B of the other's."""
         z, g, f = self.stacked(out, batch)
         rows = batch.s.shape[2]
-        q = g.groups.softmax(1)
+        if g is None:
+            assert f is not None
+            absent = 0 if batch.mask is None else batch.mask
+            q = torch.zeros_like(f.groups).add_(absent).softmax(1)
+        else:
+            q = g.groups.softmax(1)
         if f is None:
+            assert g is not None
             return g.gradients(z, add_at(q, batch.s, -1).div_(rows), out)
         both = add_at(q.clone(), batch.s, 1)  # q + s
         # σ(f) by tanh, which unlike sigmoid rounds the same wherever in an array it is
         sigma = (f.groups / 2).tanh_().add_(1).div_(2)
         by_f = add_at(sigma.mul_(both), batch.s, -1).div_(rows)
-        by_g = add_at(q, batch.s, -1).div_(rows)
-        return g.gradients(z, by_g, out) | f.gradients(z, by_f, out)
+        found = f.gradients(z, by_f, out)
+        if g is not None:
+            found |= g.gradients(z, add_at(q, batch.s, -1).div_(rows), out)
+        return found
 
-    def stacked(self, out: Outputs, batch: Stacked) -> "tuple[Tensor, Critic, Critic | None]":
-        """z, R × 1 × B, and the critics of R models."""
+    def stacked(
+        self, out: Outputs, batch: Stacked
+    ) -> "tuple[Tensor, Critic | None, Critic | None]":
+        """z, R × 1 × B, and the critics of R models, g and f."""
         odds = out["target"][:, 1:] - out["target"][:, :1]
         z = (odds * (self.sharpness / 2)).tanh()
-        g, f = Critic("g", z, out), Critic("f", z, out) if "f" in self.names else None
-        if batch.mask is not None:
+        g, f = (Critic(name, z, out) if name in self.names else None for name in "gf")
+        if g is not None and batch.mask is not None:
             g.groups.add_(batch.mask)
         return z, g, f
 

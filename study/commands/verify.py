@@ -5,11 +5,11 @@ them there, and prints every difference by file and cell: of the lock files, wha
 is in git, and the provenance. On the same kind of processor there is none.
 
     paper     dvc.yaml (if no part is named): minutes
-    fronts    the comparison's tables and figures: most of the three quarters of an hour of beyond/
+    fronts    the comparison's tables and figures: most of the half an hour to an hour of beyond/
     general   the paper's generalisations
     data      the cards of the datasets
     beyond    all of beyond/dvc.yaml: the three above, its document and its other pages
-    luck      luck/dvc.yaml: half an hour
+    luck      luck/dvc.yaml: a quarter to half an hour
 """
 
 import csv

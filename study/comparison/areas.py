@@ -24,10 +24,11 @@ PAIRS = (
     *(
         ("infofair_fitted", rival)
         for rival in (
-            "infofair_fitted_ts", "infofair_fitted_td", "adversarial_fitted", "dp_gap", "plugin_mi",
-            "fermi", "fairret_norm", "gdp",
+            "infofair_fitted_ts", "infofair_fitted_td", "infofair_fitted_held",
+            "adversarial_fitted", "dp_gap", "plugin_mi", "fermi", "fairret_norm", "gdp",
         )
     ),
+    ("infofair_fitted_held", "vanilla"),
     ("infofair", "vanilla"),
     ("infofair_paper", "vanilla_paper"),
     ("infofair", "infofair_fitted"),

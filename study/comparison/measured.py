@@ -36,7 +36,7 @@ TAKING_PART = {
 # -- names ---------------------------------------------------------------------------------------
 
 BASES = ("vanilla", "logistic", "boosting")  # unconstrained
-SUFFIXES = ("paper", "unaware", "ts", "td", "thresholds", "blind", "barycentre")
+SUFFIXES = ("paper", "unaware", "ts", "td", "held", "thresholds", "blind", "barycentre")
 WITHOUT_S = ("unaware", "blind")
 TRAININGS = ("paper", "unaware")  # with a vanilla of their own
 

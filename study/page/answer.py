@@ -31,6 +31,7 @@ KEEPING = {  # who of a pair keeps its budget
     (True, True): "both", (True, False): "fair", (False, True): "rule", (False, False): "neither",
 }  # fmt: skip
 RATIO = (f"{FITTED}_ts", f"{FITTED}_td", "adversarial_fitted")  # InfoFair, fitted, without it
+HELD = f"{FITTED}_held"  # with nothing else
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ def facts(found: Found) -> dict[str, Any]:
         "half": HALF,
         "penalties": PENALTIES,
         "ratio": RATIO,
+        "held": HELD,
         "dominated": {with_s: dominated(own, with_s) for with_s in (True, False)},
     }
 

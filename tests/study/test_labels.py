@@ -54,6 +54,7 @@ def test_a_version_is_called_after_its_method() -> None:
 VERSIONS = {
     "infofair_fitted_ts": "InfoFair, fitted T+S",
     "infofair_fitted_td": "InfoFair, fitted T+D",
+    "infofair_fitted_held": "InfoFair, fitted, q held back",
     "infofair_fitted_unaware": "InfoFair, fitted, without s",
     "vanilla_paper": "Vanilla, paper’s training",
     "infofair_paper": "InfoFair, paper’s training",

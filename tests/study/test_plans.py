@@ -145,7 +145,7 @@ def test_a_method_takes_part_in_the_forms_that_are_asked_for(usual: Plans) -> No
             if method in asked.comparison.paper and dataset in asked.datasets:
                 expected.append(f"{method}_paper")
             if method == plans.FITTED:
-                expected += [f"{method}_ts", f"{method}_td"]
+                expected += [f"{method}_ts", f"{method}_td", f"{method}_held"]
             if method in asked.comparison.unaware:
                 expected.append(f"{method}_unaware")
             assert found == expected
@@ -171,8 +171,12 @@ def test_networks_are_trained_alike_whatever_the_method(usual: Plans) -> None:
 
 def test_the_forms_differ_in_what_their_names_say_and_in_nothing_else(usual: Plans) -> None:
     plain, *others = usual["sweep/adult/infofair_fitted"]["forms"]
-    kept = {"infofair_fitted_ts": ["T", "S"], "infofair_fitted_td": ["T", "D"]}
-    assert len(others) == 3
+    kept = {
+        "infofair_fitted_ts": {"terms": ["T", "S"]},
+        "infofair_fitted_td": {"terms": ["T", "D"]},
+        "infofair_fitted_held": {"held": True},
+    }
+    assert len(others) == 4
     for form in others:
         different = {key for key in plain if form[key] != plain[key]}
         # the paper's own data is for what the paper has
@@ -181,7 +185,7 @@ def test_the_forms_differ_in_what_their_names_say_and_in_nothing_else(usual: Pla
         )
         assert form["runs"] == plain["runs"][:-1]
         if form["name"] in kept:
-            assert form["knobs"] == plain["knobs"] | {"terms": kept[form["name"]]}
+            assert form["knobs"] == plain["knobs"] | kept[form["name"]]
         else:
             assert form["unaware"] == ["race", "sex"]
 

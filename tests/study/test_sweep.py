@@ -103,7 +103,8 @@ def test_every_run_of_every_form_has_its_predictions_and_networks(
     planned: Planned,
 ) -> None:
     folder = run(planned("infofair_fitted"))
-    names = ["infofair_fitted", *(f"infofair_fitted_{form}" for form in ("ts", "td", "unaware"))]
+    changed = ("ts", "td", "held", "unaware")
+    names = ["infofair_fitted", *(f"infofair_fitted_{form}" for form in changed)]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     plain = {f"split{i}/{n}.npz" for i in (0, 1) for n in ("predictions", "networks")}
     for name in names:
@@ -111,7 +112,7 @@ def test_every_run_of_every_form_has_its_predictions_and_networks(
         if name == "infofair_fitted":  # the first chooses; and is on the paper's own data, too
             expected |= {"grid.json", "authors/predictions.npz", "authors/networks.npz"}
         assert files(folder / name).keys() == expected
-    assert len({files(folder / name)["split0/predictions.npz"] for name in names}) == 4
+    assert len({files(folder / name)["split0/predictions.npz"] for name in names}) == 5
 
 
 def test_the_unaware_form_never_sees_the_sensitive_columns(planned: Planned) -> None:
@@ -154,6 +155,9 @@ def test_the_ablations_have_the_terms_that_their_names_say(planned: Planned) -> 
     assert terms["infofair_fitted_ts"] == ("T", "S")
     assert terms["infofair_fitted_td"] == ("T", "D")
     assert terms["infofair_fitted"] == terms["infofair_fitted_unaware"] == ("T", "S", "D")
+    assert terms["infofair_fitted_held"] == ("T", "S", "D")
+    held = {name for name, form in found.items() if getattr(form.method, "held", False)}
+    assert held == {"infofair_fitted_held"}
 
 
 def test_each_run_has_the_rate_that_was_chosen_for_it(planned: Planned) -> None:

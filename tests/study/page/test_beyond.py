@@ -43,7 +43,7 @@ def is_fair(method: str) -> bool:
     """Trained to be fair, by a list."""
     return method in {
         "lfr", "fcfc", "gdp", "dp_gap", "fermi", "infofair", "infofair_paper", "infofair_unaware",
-        "infofair_fitted", "infofair_fitted_ts", "infofair_fitted_td",
+        "infofair_fitted", "infofair_fitted_ts", "infofair_fitted_td", "infofair_fitted_held",
     }  # fmt: skip
 
 
@@ -234,6 +234,10 @@ def test_the_page_says_what_infofairs_form_and_its_ratio_add(beyond: str) -> Non
         if rival in labels.PENALTIES:
             totals = [totals[0] + more, totals[1] + less]
     assert f"together {totals[0]} larger, {totals[1]} smaller" in text
+    more, less, cells = clear("infofair_fitted_held", "vanilla", "above_chord")
+    assert f"clearly larger than vanilla’s in {more}, smaller in {less} of {cells} cells" in text
+    more, less, cells = clear("infofair_fitted", "infofair_fitted_held", "above_chord")
+    assert f"than with the ratio alone in {more}, smaller in {less} of {cells}" in text
 
 
 def test_cells_without_a_p_value_are_counted_apart(copy: Path) -> None:
