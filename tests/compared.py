@@ -22,8 +22,8 @@ SETTINGS = ("gender", "race", "intersection")
 METHODS = (
     "vanilla", "logistic", "boosting", "vanilla_unaware", "vanilla_paper", "lfr", "fcfc", "gdp",
     "dp_gap", "fermi", "infofair", "infofair_paper", "infofair_unaware", "infofair_fitted",
-    "infofair_fitted_ts", "infofair_fitted_td", "infofair_fitted_held", "boosting_thresholds",
-    "vanilla_thresholds", "boosting_blind", "vanilla_blind", "boosting_barycentre",
+    "infofair_fitted_ts", "infofair_fitted_td", "boosting_thresholds", "vanilla_thresholds",
+    "boosting_blind", "vanilla_blind", "boosting_barycentre", "infofair_fitted_held",
 )  # fmt: skip
 TOLERANCES = (0.0, 0.05, 0.1)
 Places = Mapping[str, Sequence[str]]  # dataset -> settings

@@ -475,5 +475,7 @@ def test_the_audit_finds_by_itself_which_columns_hold_no_evidence_by_imparity(
             run for run in runs[runs["setting"] == setting].itertuples()
             if run.seed == (0 if dataset == "compas" else 3)
         ]  # fmt: skip
-        assert own["value"] == pytest.approx(same.imparity, abs=1e-5)
+        # two digits where people are protected
+        digit = 0.005 if content["protected"] else 1e-5
+        assert own["value"] == pytest.approx(same.imparity, abs=digit)
         assert own["null_95"] == pytest.approx(same.null_95, rel=0.03)
