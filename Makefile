@@ -114,7 +114,7 @@ fuzz: $(VENV)/dev ## 2,000 new cases of bad input per dataset and kind of file (
 	INFOFAIR_FUZZ=2000 pytest -m 'slow or not slow' tests/study/test_fuzz.py tests/stages/test_fuzz.py \
 	  tests/infofair/auditing/test_table.py
 
-thorough: $(VENV)/dev ## what CI has no time for: thousands of simulated audits (minutes)
+thorough: $(VENV)/dev ## what CI has no time for: thousands of simulated audits, more estimators on Adult (minutes)
 	pytest -m thorough
 
 faults: $(VENV)/dev ## break things: twenty kill -9 in each pipeline, full disks, queues, worktrees (an hour)

@@ -19,7 +19,8 @@ and, with --beyond, which takes another hour,
                       other stages by their names
     luck_minutes      `make luck` after that
 
-With --nothing only the two ratios are measured, in this work tree, where nothing may be left to do.
+With --nothing only the two ratios are measured, in this work tree, where nothing may be left to do;
+with --alpha only the experiment, in a copy of it with its cache, where everything is committed.
 With --here all is run in this work tree, which should have no cache, and stays; without alpha's.
 
 Run it on an idle machine, with INFOFAIR_MIRROR set if the public addresses are out of reach.
@@ -41,6 +42,7 @@ from bench import record
 
 BASELINES = ["lfr", "mindiff", "di", "adversarial", "fcfc", "gerryfair", "gdp"]
 QUICK = [sys.executable, "-m", "study.commands.quick"]  # DVC, as make calls it
+ENVIRONMENTS = shutil.ignore_patterns(".venv", ".venv-audit", ".peers")
 STAGE = re.compile(r"Running stage '(.+)'")
 INSIDE = re.compile(r"([\d.]+) s of (?:training|fitting)")
 
@@ -126,10 +128,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--beyond", action="store_true", help="also the other pipelines")
     parser.add_argument("--nothing", action="store_true", help="only what nothing to do costs")
+    parser.add_argument("--alpha", action="store_true", help="only what another alpha costs")
     parser.add_argument("--here", action="store_true", help="in this work tree, not in a copy")
     asked = parser.parse_args()
     if asked.nothing:
         record(**nothing_to_do(Path()))
+        return
+    if asked.alpha:
+        with TemporaryDirectory() as name:
+            copied = shutil.copytree(".", Path(name, "copy"), ignore=ENVIRONMENTS, symlinks=True)
+            record(**another_alpha(copied))
         return
     after: dict[str, Any] = {}
     with nullcontext(".") if asked.here else TemporaryDirectory() as name:

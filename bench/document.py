@@ -141,6 +141,13 @@ def by_network(found: Results) -> str:
     return table(["minibatches of 1,024, 32 units, 45 models", *heads], rows)
 
 
+def by_form(found: Results) -> str:
+    """The framework, by what is asked of it."""
+    one, two = found["framework"], found["framework_two_cores"]
+    rows = [[name, one[name], two[name]] for name in one]
+    return table(["`fit_many`, 15 models, times less than a plain loop", "one core", "two"], rows)
+
+
 def pipelines_parts(found: Results) -> str:
     """Where the time of the comparison goes: its dearest stages and methods."""
     parts = list(found["beyond_seconds_by_method"].items())[:MOST]
@@ -212,6 +219,8 @@ def measured(found: Results) -> str:
             "Times less than a plain loop of the network's own objective (bench/networks.py):\n",
             by_network(found),
         ]
+    if "framework_two_cores" in found:
+        parts.append(by_form(found))
     kinds = [kind for kind in GROWTH if f"growth_{kind}" in found]
     parts += [growth(found, kind, GROWTH[kind]) for kind in kinds]
     parts += [grown(found, kinds), bounded(found)]

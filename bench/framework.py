@@ -4,15 +4,18 @@
               optimisers and autograd
     together  infofair/framework/stacked.py: 15 models (5 seeds × 3 strengths) in one pass
 
-The last case has an extractor of a user's own.
+    two cores the same, the models dealt out to two workers, as fit_many does it
 
-Costs are per model and epoch on rows of Adult's shape, on one core. Prints a table and puts the
-ratios into bench/results.json. Run it on an idle machine.
+The last case has an extractor of a user's own. Costs are per model and epoch on rows of Adult's
+shape; the first two are on one core, and what two cores gain is against the better of one and two
+threads of the plain loop. Prints a table and puts the ratios into bench/results.json, `framework`
+and `framework_two_cores`. Run it on an idle machine.
 """
 
 import statistics
 import time
 
+import joblib
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -106,18 +109,42 @@ def together(of: Plan, models: list[Model]) -> float:
     return (time.perf_counter() - start) / len(models)
 
 
+def share(name: str, models: list[Model]) -> float:
+    """Seconds an epoch of a worker's models."""
+    torch.set_num_threads(1)
+    return together(plan(*CASES[name]), models) * len(models)
+
+
+def spread(name: str) -> float:
+    """Seconds per model and epoch, both workers busy."""
+    half = len(MODELS) // 2
+    work = [joblib.delayed(share)(name, models) for models in (MODELS[:half], MODELS[half:])]
+    return max(joblib.Parallel(n_jobs=2)(work)) / len(MODELS)
+
+
+def threaded(of: Plan, threads: int) -> float:
+    torch.set_num_threads(threads)
+    spent = plain(of)
+    torch.set_num_threads(1)
+    return spent
+
+
 def main() -> None:
     torch.set_num_threads(1)
-    found = {}
-    print("milliseconds per model and epoch: plain loop, together, ratio")
+    found, two = {}, {}
+    print("milliseconds per model and epoch: plain loop, together, ratio; two cores, ratio")
     for name, case in CASES.items():
         own = plan(*case)
-        plain(own), together(own, MODELS[:2])  # warm up
-        costs = [(plain(own), together(own, MODELS)) for _ in range(ROUNDS)]
-        found[name] = round(statistics.median(a / b for a, b in costs), 1)
-        a, b = (statistics.median(of) * 1e3 for of in zip(*costs, strict=True))
-        print(f"{name:16}{a:10.1f}{b:10.1f}{found[name]:8.1f}", flush=True)
-    record(framework=found)
+        plain(own), threaded(own, 2), together(own, MODELS[:2]), spread(name)  # warm up
+        costs = [
+            (plain(own), together(own, MODELS), threaded(own, 2), spread(name))
+            for _ in range(ROUNDS)
+        ]
+        found[name] = round(statistics.median(a / b for a, b, _, _ in costs), 1)
+        two[name] = round(statistics.median(min(a, c) / d for a, _, c, d in costs), 1)
+        a, b, _, d = (statistics.median(of) * 1e3 for of in zip(*costs, strict=True))
+        print(f"{name:16}{a:10.1f}{b:10.1f}{found[name]:8.1f}{d:10.1f}{two[name]:8.1f}", flush=True)
+    record(framework=found, framework_two_cores=two)
 
 
 if __name__ == "__main__":

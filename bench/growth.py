@@ -12,9 +12,12 @@ epoch, and the largest memory that a worker needed, by
                     in memory; one seed, three settings, one worker
 
 An epoch is one of training and validation. The first of a pass is not counted, and no pass comes to
-predict. Takes ten minutes, and 5 GB of disk; run it on an idle machine.
+predict. Takes ten minutes, and 5 GB of disk; run it on an idle machine. By name only some of it:
+`python -m bench.growth rows mapped`.
 """
 
+import argparse
+import json
 import multiprocessing
 import resource
 import time
@@ -25,6 +28,7 @@ from itertools import accumulate, pairwise
 from operator import mul
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import matplotlib as mpl
 
@@ -32,7 +36,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bench import ADULT, FOLDER, record
+from bench import ADULT, FOLDER, RESULTS, record
 from bench.document import GROWTH
 from bench.training import SHAPES, WORKERS, training
 from infofair.data.prepared import INTERSECTION, Prepared
@@ -139,7 +143,16 @@ def work(job: Job, load: Load, shares: list[list[Model]]) -> tuple[float, float]
     """Seconds an epoch of the shares takes, one after the other, and the process's peak, MiB."""
     data = load.made_up()
     spent = sum(epoch(job, data, share, load.epochs) for share in shares)
-    return spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return spent, peak()
+
+
+def peak() -> float:
+    """Of this process, MiB; what getrusage says begins with that of the process it came from."""
+    status = Path("/proc/self/status")
+    if not status.exists():  # elsewhere than on Linux
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    named = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return int(named["VmHWM"].split()[0]) / 1024
 
 
 def measure(load: Load) -> tuple[float, float]:
@@ -157,10 +170,10 @@ def measure(load: Load) -> tuple[float, float]:
             pool.submit(work, job, load, shares[i :: load.workers]) for i in range(load.workers)
         ]
         done = [future.result() for future in found]
-    return max(spent for spent, _ in done), max(peak for _, peak in done)
+    return max(spent for spent, _ in done), max(most for _, most in done)
 
 
-def draw(measured: dict[str, dict[str, float]]) -> None:
+def draw(measured: dict[str, Any]) -> None:
     """bench/growth.png, from what is recorded."""
     plt.style.use(FOLDER.parent / "notebooks" / "infofair.mplstyle")
     figure, axes = plt.subplots(
@@ -168,6 +181,8 @@ def draw(measured: dict[str, dict[str, float]]) -> None:
     )
     for (above, below), (label, curves) in zip(axes.T, COLUMNS, strict=True):
         for name, legend in curves.items():
+            if f"growth_{name}" not in measured:
+                continue
             seconds, peaks = measured[f"growth_{name}"], measured[f"memory_{name}"]
             sizes = [float(size) * UNITS.get(name, 1) for size in seconds]
             spent = list(seconds.values())
@@ -191,21 +206,26 @@ def draw(measured: dict[str, dict[str, float]]) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(LOADS)}; default: all")
+    asked = parser.parse_args().names or [*LOADS]
+    if unknown := [name for name in asked if name not in LOADS]:
+        parser.error(f"{unknown[0]!r} is none of {', '.join(LOADS)}")
     results: dict[str, dict[str, float]] = {}
-    for name, loads in LOADS.items():
+    for name, loads in ((name, LOADS[name]) for name in asked):
         print(f"{GROWTH[name]:<52}{'seconds an epoch':>18}{'growth':>9}{'MiB in a worker':>18}")
         seconds: dict[str, float] = {}
         peaks: dict[str, float] = {}
         for size, load in loads.items():
             with TemporaryDirectory() as folder:
                 on_disk = name == "mapped"
-                spent, peak = measure(load.write(Path(folder, "X.npy")) if on_disk else load)
-            seconds[size], peaks[size] = round(spent, 3), round(peak)
+                spent, most = measure(load.write(Path(folder, "X.npy")) if on_disk else load)
+            seconds[size], peaks[size] = round(spent, 3), round(most)
             growth = spent / next(iter(seconds.values()))
-            print(f"{size:<52}{spent:>18.3f}{growth:>9.1f}{peak:>18.0f}", flush=True)
+            print(f"{size:<52}{spent:>18.3f}{growth:>9.1f}{most:>18.0f}", flush=True)
         results |= {f"growth_{name}": seconds, f"memory_{name}": peaks}
     record(**results)
-    draw(results)
+    draw(json.loads(RESULTS.read_text()))
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def test_a_fair_score(real_data: Callable[[str], Prepared]) -> None:
     assert fair["ks"] <= 0.08 and fair["bits"] <= 0.01 and fair["micro_f1"] >= 0.825
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_fair_score_is_stable_for_ten_groups(real_data: Callable[[str], Prepared]) -> None:
     found = figures(real_data("adult"), "intersection", [0.0, 4.0], outcome="score")
     vanilla, fair = found[0.0], found[4.0]
@@ -82,7 +82,7 @@ def test_a_fair_score_is_stable_for_ten_groups(real_data: Callable[[str], Prepar
     assert (fair["ks"] < vanilla["ks"] / 2).all()  # groups of twenty rows differ by chance
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_equal_opportunity(real_data: Callable[[str], Prepared]) -> None:
     """On the features as they are, which trials had."""
     found = figures(
