@@ -11,7 +11,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup recover repro beyond luck report experiments compare figures test slow thorough fuzz faults promises lint format \
+.PHONY: help setup recover repro beyond luck report experiment experiments compare figures test slow thorough fuzz faults promises lint format \
   mini verify worker bench peers gpu-check pins sbom vulnerabilities clean
 
 help: ## list every target
@@ -88,6 +88,9 @@ report: recover ## make the paper's page, and open it or say where it is
 HEADLINE := (.*_(micro_f1|imparity|reduction)|more_than_threshold|levelling_down|simulated|random_split)$$
 experiments: setup ## dvc exp show: the headline figures, and of the parameters those that differ
 	@dvc exp show --only-changed --keep '$(HEADLINE)' --drop '.*/|.*\.(yaml|toml)$$|Created' --no-pager
+
+experiment: recover ## dvc exp run, whose stages start at once: make experiment SET='alpha=0.5'
+	$(DVC) exp run $(foreach set,$(or $(SET),$(error SET='alpha=0.5' or the like is missing)),-S '$(set)')
 
 compare: setup ## the experiments of `dvc exp run -S alpha=…` beside the last commit: what moved, and a page
 	@python -m study.commands.compare

@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -59,8 +60,12 @@ class Clone(Pipeline):
 
     def locked(self) -> dict[str, str]:
         """The hash of every output."""
-        stages = YAML(typ="safe").load(self.folder / "dvc.lock")["stages"]
+        stages = yaml_of(self.folder / "dvc.lock")["stages"]
         return {out["path"]: out["md5"] for of in stages.values() for out in of.get("outs", [])}
+
+
+def yaml_of(path: Path) -> Any:
+    return YAML(typ="safe").load(path)
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +114,20 @@ def test_there_an_experiment_runs_in_place_but_not_in_a_copy_of_dvcs(
     assert "half" in clone.dvc_says("exp", "list", "--name-only")
     said = clone.dvc_says("exp", "run", "--temp", "-S", "alpha=0.6", TRAINED, status=255)
     assert "'ascii' codec can't encode" in said
+
+
+def test_an_experiment_whose_stages_start_at_once_is_the_same(clone: Clone, tmp_path: Path) -> None:
+    """As `make experiment` has it run."""
+    clone.copy(tmp_path / "other")
+    other, found = Clone(tmp_path / "other"), {}
+    for own, dvc in ((clone, "dvc"), (other, "study.commands.quick")):
+        process = own.start("-m", dvc, "exp", "run", "-S", "alpha=0.5", "-n", "half", TRAINED)
+        said, _ = process.communicate()
+        assert process.returncode == 0, said
+        assert "half" in own.dvc_says("exp", "list", "--name-only")
+        found[dvc] = own.locked(), own.kept(TRAINED)
+    assert found["dvc"] == found["study.commands.quick"]
+    assert yaml_of(other.folder / "params.yaml")["alpha"] == 0.5
 
 
 @OFTEN
