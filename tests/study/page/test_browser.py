@@ -1,6 +1,7 @@
 """The pages in Chromium: quiet, narrow, sorted, filtered, by keyboard, in the dark, on paper."""
 
 import re
+import time
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -264,6 +265,15 @@ def test_negative_numbers_sort_as_numbers_and_what_is_missing_last(browser: Any)
         assert min(there) < 0 < len(shown) - len(there)
 
 
+def reset(browser: Any) -> None:
+    """The page's rows follow a moment after the form."""
+    count = browser.find_element("css selector", ".controls output")
+    browser.find_element("css selector", ".controls [type=reset]").click()
+    end = time.monotonic() + 10
+    while not re.fullmatch(r"(\d+) of \1 rows", count.text):
+        assert time.monotonic() < end, count.text
+
+
 def test_filters_combine_and_reset(browser: Any) -> None:
     everything = column(browser, 0)
     count = browser.find_element("css selector", ".controls output")
@@ -273,12 +283,12 @@ def test_filters_combine_and_reset(browser: Any) -> None:
     assert column(browser, 0) == ["InfoFair"] * 3
     assert set(column(browser, 1)) == {"COMPAS"}
     assert count.text == f"3 of {len(everything)} rows"
-    browser.find_element("css selector", ".controls [type=reset]").click()
+    reset(browser)
     browser.find_element("id", "far").click()
     differences = [column(browser, place) for place in (7, 11, 16)]
     for row in zip(*differences, strict=True):
         assert max(abs(float(text.replace("−", "-"))) for text in row) >= 0.02
-    browser.find_element("css selector", ".controls [type=reset]").click()
+    reset(browser)
     assert column(browser, 0) == everything
     assert count.text == f"{len(everything)} of {len(everything)} rows"
 
