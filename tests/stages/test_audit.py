@@ -13,6 +13,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 import infofair
+from infofair import metrics
 from infofair.data.prepared import ALL, PARTS, Prepared
 from infofair.training.predictions import Predictions
 from stages import audit
@@ -124,6 +125,12 @@ def test_what_tables_hide_is_one_group(made: Prepared) -> None:
     assert min(own["rows"] for own in shown) >= 5
     assert joined in [own["name"] for own in shown]
     assert content["protected"] is False  # there is nobody left
+    # beside it, of the groups as they are, what the table of the runs has, with two digits
+    [of_race] = [own for own in content["settings"] if own["name"] == "race"]
+    score = audited.chosen(Predictions.load(paths.predictions("compas", "vanilla")), given)
+    exact = metrics.imparity(score > 0.5, *given.members("race", "test"))
+    assert of_race["unpooled"]["groups"] == len(names) + joined.count(" or ")
+    assert of_race["unpooled"]["value"] == float(f"{exact:.2g}")
 
 
 def test_data_too_small_to_compare_groups_stop_no_pipeline(
