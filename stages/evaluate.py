@@ -21,7 +21,7 @@ def main(dataset: str) -> None:
     data = files.prepared(dataset)
     found = list(evaluation.models(dataset, plan["methods"], data.settings))
     marks = {"dataset": dataset, "data": data.data, "partition": data.partition}
-    for name, rows in evaluation.tables(data, found).items():
+    for name, rows in evaluation.tables(dataset, data, found).items():
         results.write_evaluation([marks | row for row in rows], dataset, name)
 
 

@@ -15,6 +15,7 @@ from sklearn.metrics import f1_score
 from infofair import metrics
 from infofair.data.prepared import ALL, INTERSECTION, PARTS, Prepared
 from infofair.data.tabular import source
+from infofair.parallel import workers
 from infofair.training.predictions import Predictions
 from infofair.uncertainty import (
     SIGNIFICANT,
@@ -131,39 +132,24 @@ class Tested:
         return found
 
 
-def intervals(data: Prepared, found: list[Model]) -> tuple[dict[tuple[Model, str], Row], list[Row]]:
-    """Tests and intervals of each model and part, and rows with those of means over seeds."""
-    each: dict[tuple[Model, str], Row] = {}
-    means = []
-    for setting in data.settings:
-        here = [model for model in found if model.setting == setting]
-        for part in PARTS if here else ():
-            tested = Tested.of(data, here, part)
-            each |= {(model, part): tested.mean([i]) for i, model in enumerate(here)}
-            for method in dict.fromkeys(model.method for model in here):
-                seeds = [i for i, model in enumerate(here) if model.method == method]
-                cell = {"setting": setting, "method": method, "split": part}
-                means.append(cell | tested.mean(seeds))
-    return each, means
-
-
-def controls(data: Prepared, found: list[Model]) -> dict[tuple[Model, str], Row]:
+def controls(data: Prepared, part: str, here: list[Model]) -> list[Row]:
     """Vanilla with one threshold at each model's selection rate; empty where it is not run.
 
     Vanilla of the same seed, or where there is none the mean over all of its seeds.
     """
-    of_models: dict[tuple[Model, str], Row] = {}
-    for model in found:
-        vanilla = [v for v in found if (v.method, v.setting) == ("vanilla", model.setting)]
-        vanilla = [v for v in vanilla if v.seed == model.seed] or vanilla
-        moved = [control.moved(v.scores, model.predicted["validation"]) for v in vanilla]
-        for part in PARTS if moved else ():
-            rows = [headline(data, part, of[part], model.setting) for of in moved]
-            of_models[model, part] = {
+    every = [v for v in here if v.method == "vanilla"]
+    found = []
+    for model in here if every else ():
+        vanilla = [v for v in every if v.seed == model.seed] or every
+        moved = [control.moved(v.scores, model.predicted["validation"])[part] for v in vanilla]
+        rows = [headline(data, part, predicted, model.setting) for predicted in moved]
+        found.append(
+            {
                 name: float(np.mean([row[name.removeprefix("control_")] for row in rows]))
                 for name in CONTROLS
             }
-    return of_models
+        )
+    return found or [{} for _ in here]
 
 
 def by_group(data: Prepared, part: str, model: Model) -> list[Row]:
@@ -214,22 +200,50 @@ def statistics(data: Prepared) -> list[Row]:
     return rows
 
 
-def tables(data: Prepared, found: list[Model]) -> dict[str, list[Row]]:
+def of_models(
+    data: Prepared, part: str, here: list[Model]
+) -> tuple[list[dict[str, list[Row]]], list[Row]]:
+    """The rows of each model of one setting, by table, and those of the means over seeds."""
+    tested = Tested.of(data, here, part)
+    each = []
+    for i, (model, beside) in enumerate(zip(here, controls(data, part, here), strict=True)):
+        figures = evaluate(data, part, model.predicted[part], model.setting)
+        tables = {
+            "runs": [figures | tested.mean([i]) | beside],
+            "groups": by_group(data, part, model),
+            "subsets": on_attributes(data, part, model),
+        }
+        cell = {
+            "setting": model.setting, "method": model.method, "seed": model.seed, "split": part
+        }  # fmt: skip
+        each.append({name: [cell | row for row in rows] for name, rows in tables.items()})
+    means = []
+    for method in dict.fromkeys(model.method for model in here):
+        seeds = [i for i, model in enumerate(here) if model.method == method]
+        cell = {"setting": here[0].setting, "method": method, "split": part}
+        means.append(cell | tested.mean(seeds))
+    return each, means
+
+
+def tables(dataset: str, data: Prepared, found: list[Model]) -> dict[str, list[Row]]:
     """The rows of every table of one dataset."""
-    bounds_of, means = intervals(data, found)
-    control_of = controls(data, found)
-    runs, groups, subsets = [], [], []
-    for model in found:
-        for part in PARTS:
-            cell = {
-                "setting": model.setting, "method": model.method, "seed": model.seed, "split": part
-            }  # fmt: skip
-            metrics_of = evaluate(data, part, model.predicted[part], model.setting)
-            beside = bounds_of[model, part] | control_of.get((model, part), {})
-            runs.append(cell | metrics_of | beside)
-            groups += [cell | row for row in by_group(data, part, model)]
-            subsets += [cell | row for row in on_attributes(data, part, model)]
-    return {
-        "runs": runs, "groups": groups, "subsets": subsets, "intervals": means,
-        "statistics": statistics(data),
-    }  # fmt: skip
+    settings = {s: [model for model in found if model.setting == s] for s in data.settings}
+    calls = [(data, part, here) for here in settings.values() if here for part in PARTS]
+    done = workers.run(
+        of_models,
+        calls,
+        names=[f"{here[0].setting}, {part}" for _, part, here in calls],
+        title=f"tables of {dataset}",
+        unit="part",
+    )
+    of = {
+        (model, part): rows
+        for (_, part, here), (each, _) in zip(calls, done, strict=True)
+        for model, rows in zip(here, each, strict=True)
+    }
+    by_model = {
+        name: [row for model in found for part in PARTS for row in of[model, part][name]]
+        for name in ("runs", "groups", "subsets")
+    }
+    means = [row for _, rows in done for row in rows]
+    return by_model | {"intervals": means, "statistics": statistics(data)}

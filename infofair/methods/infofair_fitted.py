@@ -35,8 +35,8 @@ T+D keeps g, from whose q the pairs (z, s̃) are drawn that f tells from true on
 ratio is minimised: the better q is fitted, the nearer to 1 that ratio is, and the less D says.
 
 `held`: what the ratio is worth where q is held back as far as can be. There is no g, q is the same
-for every group whatever z is, and all of I(z; s) is left to f. S is a constant then, so that T+S,
-and T+S alone, would be vanilla.
+for every group whatever z is, and all of I(z; s) is left to f. S is a constant then: T+S with
+`held` would be vanilla.
 
 The curves report the running estimate of I(z; s) in bits, `bits`: H(s) of the training rows, and
 both expectations over the epoch's minibatches, whether they are minimised or not; T+S, which has no

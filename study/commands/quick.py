@@ -8,9 +8,9 @@ that it is run in, and ends as any program does. Of a lock file only the stage t
 written anew: DVC itself reads and writes all of it, which takes seconds where there are a hundred
 stages. And a bare `repro`, which runs dvc.yaml, reads no other pipeline: DVC reads all that there
 are, which is most of what it does where there is nothing to do; and where nothing has changed
-since it last found that, it is not asked again (study/unchanged.py). What is run, hashed and
-recorded, DVC decides as ever; `dvc repro` makes the same bytes, a little later. `make repro` calls
-this.
+since it last found that, it is not asked again (study/unchanged.py). Of an experiment, DVC reads
+all stages anew after each one; here, once. What is run, hashed and recorded, DVC decides as ever;
+`dvc repro` and `dvc exp run` make the same bytes, a little later. `make repro` calls this.
 """
 
 import gc
@@ -88,18 +88,21 @@ def become(module: str, options: list[str], cwd: str, env: dict[str, str]) -> No
 
 
 class Server:
-    """Started when the first stage is."""
+    """Started when the first stage is, if not before."""
 
     process: "subprocess.Popen[bytes] | None" = None
+
+    def start(self) -> None:
+        here, there = socket.socketpair()
+        command = [sys.executable, "-m", "study.commands.quick", SERVE, str(there.fileno())]
+        self.process = subprocess.Popen(command, pass_fds=[there.fileno()])
+        there.close()
+        self.asking, self.answers = here, here.makefile(encoding="utf-8")
 
     def run(self, **asked: Any) -> int:
         """The exit status of a stage."""
         if self.process is None:
-            here, there = socket.socketpair()
-            command = [sys.executable, "-m", "study.commands.quick", SERVE, str(there.fileno())]
-            self.process = subprocess.Popen(command, pass_fds=[there.fileno()])
-            there.close()
-            self.asking, self.answers = here, here.makefile(encoding="utf-8")
+            self.start()
         self.asking.sendall(json.dumps(asked).encode() + b"\n")
         before = signal.signal(
             signal.SIGINT, signal.SIG_IGN
@@ -170,6 +173,23 @@ def keep_to(file: str, index: Any) -> None:
     index.collect_files = collect_files
 
 
+def ask_once(files: Any) -> None:
+    """Let DVC find out once which dependencies are outputs: it asks after each stage of an
+    experiment, and reads all stages anew to answer, though a run changes no dvc.yaml."""
+    plain = files.isdvc
+    known: dict[tuple[str, str], bool] = {}
+
+    def isdvc(self: Any, path: str, **how: Any) -> bool:
+        folder = self.repo.root_dir
+        if (folder, path) not in known:
+            every = {str(dep) for stage in self.repo.index.stages for dep in stage.deps}
+            asked = {path, *map(self.from_os_path, every)}
+            known.update(((folder, name), plain(self, name, **how)) for name in asked)
+        return known[folder, path]
+
+    files.isdvc = isdvc
+
+
 def main(arguments: list[str]) -> int:
     if arguments != ["repro"]:
         return dvc(arguments)
@@ -186,6 +206,7 @@ def main(arguments: list[str]) -> int:
 
 def dvc(arguments: list[str]) -> int:
     from dvc import cli, dvcfile  # type: ignore[import-untyped]
+    from dvc.fs.dvc import DVCFileSystem  # type: ignore[import-untyped]
     from dvc.repo import index  # type: ignore[import-untyped]
     from dvc.stage import run as of_stages  # type: ignore[import-untyped]
     from dvc.stage.exceptions import StageCmdFailedError  # type: ignore[import-untyped]
@@ -203,7 +224,10 @@ def dvc(arguments: list[str]) -> int:
 
     if sys.platform == "linux":  # elsewhere, a copy of what has loaded so much is not safe
         of_stages._run = run
+        if arguments[:2] == ["exp", "run"]:  # of which some stage is always to be run
+            server.start()
     quicken(dvcfile)
+    ask_once(DVCFileSystem)
     if arguments == ["repro"]:
         keep_to(dvcfile.PROJECT_FILE, index)
     try:

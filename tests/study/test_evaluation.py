@@ -29,6 +29,7 @@ from tests.simulated import prepared
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INFOFAIR_WORKERS", "1")  # others would not know of the rest
     monkeypatch.setattr(uncertainty, "REPLICATES", 60)
     monkeypatch.setattr(uncertainty, "DRAWS", 99)
 
@@ -205,7 +206,7 @@ def test_a_model_whose_seed_vanilla_lacks_has_the_mean_of_all_as_control() -> No
         return evaluation.Model(method, "race", "race", seed, scores, predicted)
 
     one, *vanilla = model("fcfc", 7), model("vanilla", 0), model("vanilla", 1)
-    found = evaluation.controls(data, [one, *vanilla])[one, "test"]
+    found = evaluation.controls(data, "test", [one, *vanilla])[0]
     each = [
         evaluation.headline(
             data, "test", control.moved(v.scores, one.predicted["validation"])["test"], "race"
@@ -215,7 +216,7 @@ def test_a_model_whose_seed_vanilla_lacks_has_the_mean_of_all_as_control() -> No
     for name, value in found.items():
         figures = [row[name.removeprefix("control_")] for row in each]
         assert value == pytest.approx(np.mean(figures))
-    assert evaluation.controls(data, [one]) == {}
+    assert evaluation.controls(data, "test", [one]) == [{}]
 
 
 def test_statistics_count_rows_features_and_groups(

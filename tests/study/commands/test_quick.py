@@ -183,6 +183,63 @@ def test_a_bare_repro_reads_its_own_pipeline_alone(tmp_path: Path) -> None:
     assert "other/dvc.yaml" in named.stderr
 
 
+EXPERIMENT = {
+    "params.yaml": "alpha: 0.1\n",
+    "code": "first\n",
+    "dvc.yaml": """
+stages:
+  plan:
+    cmd: mkdir plans && cp params.yaml plans/one
+    deps: [params.yaml]
+    outs: [plans]
+  train:
+    cmd: cat plans/one code > trained && wc trained > figures
+    deps: [plans/one, code]
+    outs: [trained, {figures: {cache: false}}]
+  page:
+    cmd: cat trained figures > page
+    deps: [trained, figures]
+    outs: [page]
+""",
+    "other/dvc.yaml": "stages: {more: {cmd: cat ../page > more, deps: [../page], outs: [more]}}\n",
+    ".gitignore": "/plans\n/trained\n/page\n/other/more\n",
+}
+
+
+def experiment(folder: Path, command: list[str]) -> str:
+    """What git has of it, after a run of everything and one with another alpha."""
+    for name, content in EXPERIMENT.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    env = {**os.environ, "DVC_SITE_CACHE_DIR": f"{folder}.dvc"}
+
+    def says(*asked: str) -> str:
+        done = subprocess.run(asked, cwd=folder, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    git = ["git", "-c", "user.name=test", "-c", "user.email=test@localhost"]
+    says("git", "init", "--quiet")
+    says(sys.executable, "-m", "dvc", "init", "--quiet")
+    says(sys.executable, "-m", "dvc", "repro", "--all-pipelines")
+    says(*git, "add", "--all")
+    says(*git, "commit", "--quiet", "--message", "A run")
+    says(*command, "exp", "run", "-S", "alpha=0.5")
+    assert "alpha: 0.5" in (folder / "page").read_text()
+    assert "alpha: 0.1" in (folder / "other/more").read_text()
+    references = says("git", "for-each-ref", "--format=%(refname)", "refs/exps").split()
+    [reference] = [name for name in references if re.match("refs/exps/[0-9a-f]{2}/", name)]
+    return says("git", "ls-tree", "-r", reference) + says("git", "status", "--porcelain")
+
+
+def test_an_experiment_is_the_one_that_dvc_makes(tmp_path: Path) -> None:
+    """Though not all stages are read anew after each one; what others have made stays."""
+    plain = experiment(tmp_path / "plain", [sys.executable, "-m", "dvc"])
+    assert experiment(tmp_path / "quick", QUICK) == plain
+    for name in ("dvc.lock", "figures", "page"):
+        assert (f"\t{name}\n" in plain) == (name != "page")
+
+
 @pytest.mark.promise("A stage that is killed, as Linux does when memory runs out, is named.")
 @pytest.mark.parametrize("status", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, -9))])
 def test_dvc_runs_it_and_is_told_how_it_ended(status: int, tmp_path: Path) -> None:
