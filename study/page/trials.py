@@ -157,14 +157,18 @@ def distance(one: float, other: float) -> float:
 
 def beside(study: str, table: pd.DataFrame) -> Iterator[Beside]:
     """Every figure of the study's trial that has a counterpart on real data."""
-    real = table[table["data"] == "real"]
+    of: dict[tuple[str, ...], list[Row]] = {}
+    for row in table[table["data"] == "real"].to_dict("records"):
+        of.setdefault(_cell(row), []).append(row)
     trials = read()
     for trial in trials[trials["study"] == study].to_dict("records"):
-        same = [real[name] == trial[name] for name in (*CELL, "metric")]
-        rows = real[pd.concat(same, axis=1).all(axis=1)].to_dict("records")
-        if rows:
+        if rows := of.get(_cell(trial)):
             own = min(rows, key=lambda row: distance(row["strength"], trial["strength"]))
             yield Beside(trial, own["strength"], tables.figure(own))
+
+
+def _cell(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in (*CELL, "metric"))
 
 
 def trials(study: str, table: pd.DataFrame, params: Params) -> Trials | None:
