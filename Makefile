@@ -25,7 +25,9 @@ PYTHONS = $(foreach v,$(VERSIONS),"$$(uv python find --system $(v) 2>/dev/null)"
 USABLE := import ensurepip, sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(VERSIONS)".split())
 PIP := python -m pip --quiet --disable-pip-version-check
 # What is pinned, by its sha256 (.ci/pins.py): what has no wheel is built with the pinned setuptools.
-INSTALL := $(PIP) install --require-hashes --no-deps --no-build-isolation --use-pep517
+INSTALL := $(PIP) install --require-hashes --no-deps --no-build-isolation --use-pep517 --no-compile
+# What pip would do on one core, on all.
+COMPILE := python -m compileall -qq -j 0 $(VENV)/lib || true
 EDITABLE := $(PIP) install --no-index --no-deps --no-build-isolation --editable .
 # Where packages need what the pins for Linux and the CPU lack: the index's torch, or another system.
 WHOLE := $(PIP) check >/dev/null || $(INSTALL) -r requirements/cuda.txt && $(PIP) check >/dev/null \
@@ -45,16 +47,19 @@ $(VENV)/run: pyproject.toml $(wildcard requirements/*.txt)
 	$(INSTALL) -r requirements/run.txt
 	$(EDITABLE)
 	@$(WHOLE) '.[study]'
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/cluster: $(VENV)/run
 	$(INSTALL) -r requirements/cluster.txt
 	@$(WHOLE) '.[study,cluster]'
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/dev: $(VENV)/run
 	$(INSTALL) -r requirements/cluster.txt -r requirements/dev.txt
 	@$(WHOLE) '.[study,cluster,oracles,dev]'
+	@$(COMPILE)
 	@touch $@
 
 setup: $(VENV)/run ## create .venv with what the pipelines need (repro does it first; test adds more)

@@ -48,8 +48,10 @@ print(int(peak.split()[1]) * 1024)
     ("largest", "asked"),
     [
         ("networks", ["vanilla", 500, 30, [1000, 1000], 128, 12]),
-        ("minibatches", ["infofair", 40_000, 11, [256], 16_000, 2]),
-        ("rows", ["vanilla", 60_000, 400, [8], 128, 2]),
+        pytest.param(
+            "minibatches", ["infofair", 40_000, 11, [256], 16_000, 2], marks=pytest.mark.slow
+        ),
+        pytest.param("rows", ["vanilla", 60_000, 400, [8], 128, 2], marks=pytest.mark.slow),
     ],
 )
 def test_the_estimate_is_near_the_peak_of_a_training(largest: str, asked: list[Any]) -> None:

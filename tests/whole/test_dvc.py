@@ -116,6 +116,7 @@ def test_there_an_experiment_runs_in_place_but_not_in_a_copy_of_dvcs(
     assert "'ascii' codec can't encode" in said
 
 
+@OFTEN  # of stages that compute nothing, test_quick.py does
 def test_an_experiment_whose_stages_start_at_once_is_the_same(clone: Clone, tmp_path: Path) -> None:
     """As `make experiment` has it run."""
     clone.copy(tmp_path / "other")

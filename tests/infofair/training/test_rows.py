@@ -94,7 +94,7 @@ X.flush()
 del X
 data = replace(data, X=np.load(sys.argv[1], mmap_mode="r", allow_pickle=False), mapped=True)
 variants = [Variant("gender", alpha) for alpha in (0.1, 1.0)]
-job = Job(methods.make("gdp"), [8], Training(epochs=2, batch_size=1024))
+job = Job(methods.make("gdp"), [8], Training(epochs=1, batch_size=1024))
 
 def held():
     with open("/proc/self/status") as status:

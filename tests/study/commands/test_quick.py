@@ -232,6 +232,7 @@ def experiment(folder: Path, command: list[str]) -> str:
     return says("git", "ls-tree", "-r", reference) + says("git", "status", "--porcelain")
 
 
+@pytest.mark.slow
 def test_an_experiment_is_the_one_that_dvc_makes(tmp_path: Path) -> None:
     """Though not all stages are read anew after each one; what others have made stays."""
     plain = experiment(tmp_path / "plain", [sys.executable, "-m", "dvc"])

@@ -24,7 +24,13 @@ def browser(chromium: Any, site: Path) -> Any:
     return chromium
 
 
-@pytest.fixture(params=[path for _, path in render.PAGES.values()], ids=str)
+ALL = [
+    pytest.param(path, marks=() if path == paths.INDEX else pytest.mark.slow)
+    for _, path in render.PAGES.values()
+]
+
+
+@pytest.fixture(params=ALL, ids=str)
 def each(request: pytest.FixtureRequest, chromium: Any, site: Path) -> Any:
     """One page after the other."""
     look(chromium)
