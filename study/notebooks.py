@@ -4,17 +4,23 @@ Nothing that differs from run to run, or from machine to machine, is kept (times
 paths). Warnings go to the terminal.
 """
 
+import json
+import multiprocessing
 import os
 import re
+import signal
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
+from infofair import parallel
 from infofair.errors import Problem
 from infofair.parallel.progress import watched
 from infofair.storage import whole
@@ -87,6 +93,89 @@ def kernel_settings() -> Iterator[None]:
             os.environ.update(before)
 
 
+TASKS = Path("/proc/self/task")  # on Linux: the threads of this process
+
+
+class Copy:
+    """A copy (a fork) of this process that waits to become a kernel: it need not load again what
+    cells import. For jupyter_client it is what `subprocess.Popen` gives."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self) -> None:
+        self.here, there = socket.socketpair()
+        fork = multiprocessing.get_context("fork")
+        self.process = fork.Process(target=self.become, args=(there,), daemon=True)
+        self.process.start()
+        there.close()
+        self.here.recv(1)  # it has a group of its own: signals to that must not be for ours
+
+    def become(self, there: socket.socket) -> None:
+        """What `python -m ipykernel_launcher` does, when it is asked to."""
+        self.here.close()
+        parallel.end_with_parent()
+        os.setsid()
+        there.send(b"\n")
+        with there, there.makefile(encoding="utf-8") as lines:
+            asked = lines.readline()
+        if asked:
+            what = json.loads(asked)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            os.environ.clear()
+            os.environ.update(what["env"])
+
+            from ipykernel.kernelapp import launch_new_instance
+
+            launch_new_instance(what["options"])
+
+    def launch(self, cmd: list[str], env: dict[str, str], **_: Any) -> "Copy":
+        """In place of jupyter_client's: cmd is python -m ipykernel_launcher and its options."""
+        env = env | {"JPY_PARENT_PID": str(os.getpid())}
+        with self.here:
+            self.here.sendall(json.dumps({"options": cmd[3:], "env": env}).encode() + b"\n")
+        return self
+
+    @property
+    def pid(self) -> int | None:
+        return self.process.pid
+
+    def poll(self) -> int | None:
+        return self.process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        self.process.join(timeout)
+        return self.poll()
+
+    def send_signal(self, number: int) -> None:
+        if self.pid is not None and self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
+@contextmanager
+def started_at_once() -> Iterator[None]:
+    """Kernels are copies of this process, if it is a stage's and has no threads, which a copy would
+    lack."""
+    from jupyter_client.provisioning import local_provisioner
+
+    if parallel.start_method != "fork" or len([*TASKS.iterdir()]) > 1:
+        yield
+        return
+    copy, plain = Copy(), local_provisioner.launch_kernel
+    local_provisioner.launch_kernel = copy.launch  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        local_provisioner.launch_kernel = plain
+        copy.kill()
+        copy.wait()
+
+
 def execute(path: Path, given: dict[str, str]) -> NotebookNode:
     """The notebook with its outputs; nothing is written but what its cells write."""
     import papermill
@@ -95,7 +184,7 @@ def execute(path: Path, given: dict[str, str]) -> NotebookNode:
 
     notebook = nbformat.read(path, as_version=4)
     try:
-        with kernel_settings():
+        with started_at_once(), kernel_settings():
             done = papermill.execute_notebook(
                 path, None, given, kernel_name="python3", progress_bar=watched(),
                 record_timing=False, extra_arguments=["--log-level=CRITICAL"],

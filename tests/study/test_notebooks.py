@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from infofair.errors import Problem
 from study import figures, notebooks, paths, results
-from study.commands import compare
+from study.commands import compare, quick
 from study.tables import honest, layout
 from study.tables import results as paper
 from tests import compared, generalised, lucks
@@ -223,6 +223,38 @@ def test_a_notebook_finds_the_modules_of_its_own_folder(
     written("import study\nstudy.here")
     notebooks.run("tradeoff")
     assert "True" in outputs("tradeoff")
+
+
+def stage() -> int:
+    """Its status where it executes `tradeoff`, run as `make` has stages run."""
+    server = quick.Server()
+    try:
+        asked = {"module": "stages.notebook", "options": ["--notebook", "tradeoff"]}
+        return server.run(**asked, cwd=str(Path.cwd()), env=dict(os.environ))
+    finally:
+        server.end()
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere stages are no copies")
+
+
+@linux
+def test_the_kernel_of_a_stage_is_a_copy_of_it(written: Callable[..., None]) -> None:
+    """It has loaded what the stage has, and is a program of its own."""
+    written("import os, sys\n'papermill' in sys.modules", "os.getsid(0) == os.getpid()")
+    notebooks.run("tradeoff")
+    assert "False" in outputs("tradeoff")
+    assert stage() == 0
+    assert "False" not in outputs("tradeoff")
+
+
+@linux
+def test_so_it_is_where_it_dies(
+    written: Callable[..., None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    written("fine = 1", "import os\nos._exit(3)")
+    assert stage() == 1
+    assert "\nerror: notebooks/tradeoff.ipynb: Kernel died\n" in capfd.readouterr().err
 
 
 def test_without_a_summary_the_stage_that_makes_it_is_named(workspace: Path) -> None:
